@@ -1,0 +1,101 @@
+"""What a clustering criterion is, and what every criterion shares.
+
+A criterion is a frozen object without tensors. Its evolving part is a `State`, passed
+in and returned. All tensors may have leading axes, one entry a start: `H` is
+(..., n, R), `S` is (..., n, K). The same functions serve one start, many stacked
+starts, and `torch.func.vmap`.
+"""
+
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+
+class State(Protocol):
+    """Clusters while training: a NamedTuple with at least centres and counts."""
+
+    @property
+    def M(self) -> Tensor:
+        """Centres, (..., K, R)."""
+
+    @property
+    def c(self) -> Tensor:
+        """Number of samples each centre has taken so far, (..., K)."""
+
+    # NamedTuple's own method; its keywords are the fields of each State.
+    def _replace(self, **fields: Any) -> Any: ...
+
+
+class Criterion(Protocol):
+    """The clustering part of Eq. (4) and its two updates, Eqs. (7) and (8)."""
+
+    # Any: a criterion only ever meets its own State and Stats.
+    def init(self, H: Tensor, n_clusters: int, seed: int) -> Any:
+        """Find first clusters in the latent samples of one start, (n, R)."""
+
+    def assign(self, H: Tensor, state: Any) -> Tensor:
+        """Assign samples to clusters, Eq. (7): (..., n, K)."""
+
+    def cost(self, H: Tensor, S: Tensor, state: Any) -> Tensor:
+        """Compute each sample's clustering cost, (..., n)."""
+
+    def statistics(self, H: Tensor, S: Tensor) -> Any:
+        """Sum up what `update` needs; sums of batches and of ranks add up."""
+
+    def update(self, state: Any, stats: Any) -> Any:
+        """Move the clusters, Eq. (8)."""
+
+
+def squared_distances(H: Tensor, M: Tensor) -> Tensor:
+    """Compute ||h_i - m_k||^2, (..., n, K), in the precision of `H`.
+
+    By differences, not by ||h||^2 - 2 h'm + ||m||^2: K and R are small, and the
+    product form loses the digits that decide between two close centres.
+    """
+    return (H.unsqueeze(-2) - M.to(H.dtype).unsqueeze(-3)).square().sum(-1)
+
+
+def one_hot_nearest(distances: Tensor) -> Tensor:
+    """Put a one at the smallest entry of each row."""
+    S = torch.zeros_like(distances)
+    return S.scatter_(-1, distances.argmin(-1, keepdim=True), 1.0)
+
+
+def converge(
+    criterion: Criterion, H: Tensor, state: State, *, n_iter: int = 100
+) -> Any:
+    """Alternate full assignments and updates from `state` until nothing changes.
+
+    Lloyd's algorithm for any criterion: with the counts set to zero, `update` takes the
+    plain mean of all of `H`. The counts of `state` are kept, so that training goes on
+    with the same step sizes.
+    """
+    c = state.c
+    S = criterion.assign(H, state)
+    for _ in range(n_iter):
+        stats = criterion.statistics(H, S)
+        state = criterion.update(state._replace(c=torch.zeros_like(c)), stats)
+        S_new = criterion.assign(H, state)
+        if torch.equal(S_new, S):
+            break
+        S = S_new
+    return state._replace(c=c)
+
+
+def reseed(state: State, empty: Tensor, H: Tensor) -> Any:
+    """Put the centres marked in `empty`, (..., K), at the rows of `H`, (..., K, R)."""
+    M = torch.where(empty.unsqueeze(-1), H.to(state.M.dtype), state.M)
+    return state._replace(M=M)
+
+
+def weighted_mean(old: Tensor, c: Tensor, sums: Tensor, n: Tensor) -> Tensor:
+    """Compute (c old + sums) / (c + n), and `old` where c + n is zero.
+
+    `old` and `sums` may have more trailing axes than `c` and `n`. Written as a step
+    from `old`, so that very large counts lose no digits of it.
+    """
+    extra = (1,) * (old.dim() - c.dim())
+    c, n = c.reshape(c.shape + extra), n.reshape(n.shape + extra)
+    step = (sums - n * old) / (c + n).clamp_min(torch.finfo(old.dtype).tiny)
+    return torch.where(c + n > 0, old + step, old)

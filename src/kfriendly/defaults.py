@@ -1,0 +1,134 @@
+"""What "auto" means: choices that follow from the shape of the data."""
+
+from typing import Any
+
+import torch
+
+from kfriendly.criteria import CRITERIA, Criterion
+from kfriendly.losses import LOSSES, Loss, kl
+from kfriendly.networks import ConvFactory, MLPFactory, NetworkFactory
+from kfriendly.training.alternating import JointRules
+from kfriendly.training.descent import Descent
+from kfriendly.training.loop import Phase
+from kfriendly.training.objective import Objective
+from kfriendly.training.run import Plan
+from kfriendly.training.scaling import ScaleRule
+
+
+def make_plan(params: dict[str, Any], n_rows: int, n_features: int) -> Plan:
+    """Resolve the parameters of a `DCN` for data of this shape."""
+    K = params["n_clusters"]
+    loss = resolve_loss(params["loss"])
+    objective = Objective(loss, resolve_criterion(params["criterion"]))
+    batch = _or(params["batch_size"], default_batch_size(n_rows))
+    joint = _descent(params["optimizer"])
+    before = _descent(params["pretrain_optimizer"] or params["optimizer"])
+    n_steps = -(-n_rows // batch)
+    return Plan(
+        build=_network(params, n_features, loss),
+        n_features=n_features,
+        n_components=_or(params["n_components"], min(K, n_features)),
+        n_clusters=K,
+        objective=objective,
+        lam=None if params["lam"] == "auto" else float(params["lam"]),
+        layers=Phase("layers", params["layer_epochs"], batch, before),
+        pretrain=Phase(
+            "pretrain",
+            _or(params["pretrain_epochs"], default_epochs(n_steps, 60)),
+            batch,
+            before,
+        ),
+        joint=Phase(
+            "joint",
+            _or(params["max_epochs"], default_epochs(n_steps, 40)),
+            batch,
+            joint,
+        ),
+        rules=JointRules(
+            ramp=0.5,
+            assignment=params["assignment"],
+            refresh_every=params["refresh_every"],
+            empty_cluster=params["empty_cluster"],
+            clip=joint.clip,
+        ),
+        device=resolve_device(params["device"]),
+    )
+
+
+def default_batch_size(n_rows: int) -> int:
+    """Take about a hundredth of the rows, as the paper does, between 32 and 256."""
+    return int(min(256, max(32, round(n_rows / 100))))
+
+
+def default_epochs(n_steps: int, least: int) -> int:
+    """Take `least` epochs, and more where an epoch has few steps."""
+    return least
+
+
+def resolve_loss(loss: str | Loss) -> Loss:
+    """Look a loss up by name."""
+    return LOSSES[loss] if isinstance(loss, str) else loss
+
+
+def resolve_criterion(criterion: str | Criterion) -> Criterion:
+    """Make a criterion by name, with its defaults."""
+    return CRITERIA[criterion]() if isinstance(criterion, str) else criterion
+
+
+def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
+    """Keep zero at zero for a divergence, which knows no negative values."""
+    return "nonnegative" if scale == "auto" and loss is kl else scale
+
+
+def resolve_device(device: str | torch.device) -> torch.device:
+    """Take the GPU if there is one, and never another device than asked for."""
+    gpu = torch.cuda.is_available()
+    if device == "auto":
+        return torch.device("cuda" if gpu else "cpu")
+    try:
+        found = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(
+            f"device={device!r} is not a torch device; use 'auto', 'cpu' or 'cuda'."
+        ) from error
+    if found.type == "cuda" and not gpu:
+        raise ValueError(
+            f"device={device!r} was asked for, but torch sees no GPU. "
+            "Use device='cpu' or 'auto'."
+        )
+    return found
+
+
+def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFactory:
+    """Build by the user's factory, by name, or by the shape of the images."""
+    network, input_shape = params["network"], params["input_shape"]
+    output = "softplus" if loss is kl else "linear"
+    if callable(network):
+        return network  # type: ignore[no-any-return]
+    if network == "conv" and input_shape is None:
+        raise ValueError(
+            "network='conv' needs input_shape, the (height, width) or "
+            "(channels, height, width) of the image in each row."
+        )
+    if network == "conv" or (network == "auto" and input_shape is not None):
+        return ConvFactory(tuple(input_shape), output=output)
+    hidden = _or(params["hidden"], default_hidden(n_features))
+    return MLPFactory(tuple(hidden), output=output)
+
+
+def default_hidden(n_features: int) -> tuple[int, ...]:
+    """Take the paper's widths for small and for large data."""
+    return (500, 500, 2000) if n_features > 256 else (256, 128)
+
+
+def _descent(optimizer: str | Descent) -> Descent:
+    """Give a named optimiser the rate and schedule that go with it."""
+    if isinstance(optimizer, Descent):
+        return optimizer
+    if optimizer == "sgd":
+        return Descent("sgd", 1e-3, schedule="diminishing", clip=10.0)
+    return Descent("adam", 2e-3, schedule="one_cycle")
+
+
+def _or(value: Any, default: Any) -> Any:
+    return default if isinstance(value, str) else value

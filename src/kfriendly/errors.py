@@ -1,0 +1,34 @@
+"""Every exception and warning of kfriendly.
+
+::
+
+    KfriendlyError
+      TrainingDiverged       (also ArithmeticError)   the objective is not finite
+
+    sklearn.exceptions.ConvergenceWarning
+      CollapseWarning        the latent space or the assignment has become trivial
+      EmptyClusterWarning    a cluster had no sample in an epoch
+    DataScaleWarning         columns that are constant, or of very different size
+"""
+
+from sklearn.exceptions import ConvergenceWarning
+
+
+class KfriendlyError(Exception):
+    """Base of all errors that are ours."""
+
+
+class TrainingDiverged(KfriendlyError, ArithmeticError):
+    """The objective became infinite or NaN and smaller steps did not help."""
+
+
+class CollapseWarning(ConvergenceWarning):
+    """The latent space shrank to a point, or one cluster took all samples."""
+
+
+class EmptyClusterWarning(ConvergenceWarning):
+    """A cluster had no sample in an epoch."""
+
+
+class DataScaleWarning(UserWarning):
+    """Columns are constant, or differ so much in size that some will not matter."""

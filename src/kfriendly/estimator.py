@@ -1,0 +1,434 @@
+"""DCN: the scikit-learn face."""
+
+import copy
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from kfriendly.criteria import CRITERIA, Criterion
+from kfriendly.defaults import make_plan, resolve_scale
+from kfriendly.losses import LOSSES, Loss, kl
+from kfriendly.monitoring import CallbackMonitor
+from kfriendly.networks import NetworkFactory
+from kfriendly.training.alternating import AssignmentRule, EmptyPolicy
+from kfriendly.training.descent import Descent
+from kfriendly.training.failures import warn_of_failures
+from kfriendly.training.history import Monitor, Recorder
+from kfriendly.training.inference import (
+    Evaluation,
+    decode_rows,
+    encode_rows,
+    evaluate,
+    reconstruction_losses,
+)
+from kfriendly.training.run import Plan, pass_once, take_start, train
+from kfriendly.training.scaling import ScaleRule, find_scaling
+from kfriendly.training.sources import ArraySource, TensorSource
+from kfriendly.training.state import TrainState
+from kfriendly.validation import checked_rows
+
+Auto = Literal["auto"]
+_AUTO = StrOptions({"auto"})
+
+
+def _at_least(low: int) -> Interval:
+    return Interval(Integral, low, None, closed="left")
+
+
+class DCN(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+):
+    """Deep Clustering Network: learn a latent space in which K-means works.
+
+    Minimises reconstruction error plus `lam`/2 times the K-means cost of the latent
+    samples, Eq. (4) of [1]_, by alternating stochastic gradient steps (Algorithm 1).
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters K.
+    n_components : int or "auto"
+        Size R of the latent space. "auto" is K, or the number of columns if smaller.
+    hidden : tuple of int or "auto"
+        Widths of the encoder's hidden layers; the decoder mirrors them.
+    network : {"auto", "mlp", "conv"} or callable
+        "auto" is "conv" when `input_shape` is given. A callable, such as `MLPFactory`
+        with its further options, takes (n_features, n_components, torch.Generator)
+        and returns an `Autoencoder`.
+    input_shape : tuple of int or None
+        (height, width) or (channels, height, width) of the image in each row.
+    loss : {"squared", "absolute", "kl", "none"} or callable
+        Reconstruction loss; "none" is Eq. (3). A callable takes the reconstruction and
+        the data and returns one value per row.
+    criterion : {"kmeans", "soft_kmeans", "k_subspace"} or Criterion
+        Clustering criterion; an object such as `KMeans(prior_count=10)` sets options.
+    lam : float or "auto"
+        Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
+        it from the two terms after pre-training, so that units do not matter.
+    scale : {"auto", "standard", "common", "nonnegative", "none"}
+        Scaling of the columns. "standard" gives each mean zero and deviation one,
+        "common" divides all centred columns by one number, "nonnegative" does not
+        centre. "auto" is "common" for columns in like units, else "standard".
+    n_init : int
+        Number of starts; the best by the final objective is kept.
+    layer_epochs : int
+        Epochs of layer-wise pre-training, for each layer.
+    pretrain_epochs : int or "auto"
+        Epochs of end-to-end pre-training.
+    max_epochs : int or "auto"
+        Epochs of joint training. Zero gives an autoencoder and K-means, SAE+KM.
+    batch_size : int or "auto"
+        Rows in a batch.
+    optimizer : {"adam", "sgd"} or Descent
+        How the network moves in joint training; `Descent` sets rate and schedule.
+    pretrain_optimizer : {"adam", "sgd"}, Descent or None
+        The same for pre-training; None is `optimizer`.
+    assignment : {"current", "stored"}
+        Whether the network step uses each row's nearest cluster now, or the one of
+        its last visit, as in the authors' code.
+    refresh_every : int or None
+        Epochs after which K-means is run to convergence on the latent samples.
+    empty_cluster : {"reseed", "keep"}
+        What happens to a cluster that had no row in an epoch.
+    device : str or torch.device
+        "auto" is the GPU if there is one.
+    random_state : int, RandomState instance or None
+        Seed of weights, batches and starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row: `predict` of the training data.
+    initial_labels_ : ndarray of shape (n_samples,)
+        Clusters after pre-training and K-means, before joint training: SAE+KM from
+        the same weights.
+    cluster_centers_ : ndarray of shape (n_clusters, n_components)
+        Centres M, in the latent space. `inverse_transform` maps them back to data.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Number of rows in each cluster.
+    inertia_ : float
+        Sum of the clustering costs of all rows.
+    reconstruction_error_ : float
+        Mean reconstruction loss of a row, in scaled units.
+    lam_ : float
+        The weight used.
+    history_ : list of EpochRecord
+        One record an epoch, all phases.
+    n_iter_ : int
+        Epochs of joint training.
+    start_scores_ : ndarray of shape (n_init,)
+        Score of each start without labels; the smallest was chosen.
+    start_labels_ : list of ndarray
+        Labels of each start, to see how stable the clusters are.
+    scaling_ : Scaling
+        The scaling of the columns.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they are all strings.
+
+    References
+    ----------
+    .. [1] B. Yang, X. Fu, N. D. Sidiropoulos, M. Hong, "Towards K-means-friendly
+       spaces: simultaneous deep learning and clustering", ICML 2017.
+
+    Examples
+    --------
+    >>> from kfriendly import DCN
+    >>> from kfriendly.datasets import make_sigmoid_sigmoid
+    >>> X, y = make_sigmoid_sigmoid(200, random_state=0)
+    >>> labels = DCN(n_clusters=4, random_state=0).fit_predict(X)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [_at_least(1)],
+        "n_components": [_at_least(1), _AUTO],
+        "hidden": ["array-like", _AUTO],
+        "network": [StrOptions({"auto", "mlp", "conv"}), callable],
+        "input_shape": ["array-like", None],
+        "loss": [StrOptions(set(LOSSES)), callable],
+        "criterion": [
+            StrOptions(set(CRITERIA)),
+            HasMethods(["init", "assign", "cost", "statistics", "update"]),
+        ],
+        "lam": [Interval(Real, 0, None, closed="left"), _AUTO],
+        "scale": [StrOptions({"auto", "standard", "common", "nonnegative", "none"})],
+        "n_init": [_at_least(1)],
+        "layer_epochs": [_at_least(0)],
+        "pretrain_epochs": [_at_least(0), _AUTO],
+        "max_epochs": [_at_least(0), _AUTO],
+        "batch_size": [_at_least(1), _AUTO],
+        "optimizer": [StrOptions({"adam", "sgd"}), Descent],
+        "pretrain_optimizer": [StrOptions({"adam", "sgd"}), Descent, None],
+        "assignment": [StrOptions({"current", "stored"})],
+        "refresh_every": [_at_least(1), None],
+        "empty_cluster": [StrOptions({"keep", "reseed"})],
+        "device": [str, torch.device],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | Auto = "auto",
+        hidden: tuple[int, ...] | Auto = "auto",
+        network: str | NetworkFactory = "auto",
+        input_shape: tuple[int, ...] | None = None,
+        loss: str | Loss = "squared",
+        criterion: str | Criterion = "kmeans",
+        lam: float | Auto = "auto",
+        scale: ScaleRule = "auto",
+        n_init: int = 4,
+        layer_epochs: int = 0,
+        pretrain_epochs: int | Auto = "auto",
+        max_epochs: int | Auto = "auto",
+        batch_size: int | Auto = "auto",
+        optimizer: str | Descent = "adam",
+        pretrain_optimizer: str | Descent | None = None,
+        assignment: AssignmentRule = "current",
+        refresh_every: int | None = None,
+        empty_cluster: EmptyPolicy = "reseed",
+        device: str | torch.device = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.hidden = hidden
+        self.network = network
+        self.input_shape = input_shape
+        self.loss = loss
+        self.criterion = criterion
+        self.lam = lam
+        self.scale = scale
+        self.n_init = n_init
+        self.layer_epochs = layer_epochs
+        self.pretrain_epochs = pretrain_epochs
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.optimizer = optimizer
+        self.pretrain_optimizer = pretrain_optimizer
+        self.assignment = assignment
+        self.refresh_every = refresh_every
+        self.empty_cluster = empty_cluster
+        self.device = device
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn the latent space and the clusters of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to cluster. CSR is made dense a batch at a time, never as a whole.
+        y : ignored
+            Not used: labels play no part.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        rows = checked_rows(self, X, reset=True)
+        root = self._init_callback_context(max_subtasks=None)
+        root.call_on_fit_task_begin(estimator=self, X=X)
+        monitor = CallbackMonitor(self, X, root, self._as_if_fitted)
+        self._begin(rows, self._make_plan(rows), monitor)
+        root.call_on_fit_task_end(estimator=self, X=X)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Pass once over a chunk of rows, in order; nothing of it is kept.
+
+        The first chunk sets the scaling, pre-trains the network and starts the
+        clusters, so it should be a fair sample. Batches do not cross chunks. Labels,
+        sizes and costs are those of the last chunk.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The next rows.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        first = not hasattr(self, "_state")
+        rows = checked_rows(self, X, reset=first)
+        if first:
+            plan = self._make_plan(rows)
+            self._begin(rows, plan.without_joint_training(), Recorder())
+        source = ArraySource(rows, self.scaling_, self._plan.device)
+        pass_once(self._state, self._plan, source)
+        self._describe(source)
+        return self
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Give each row to its nearest cluster in the latent space, Eq. (7).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        source = self._source(X)
+        return self._evaluate(source).labels
+
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """Map rows to the latent space, f.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        H : ndarray of shape (n_samples, n_components)
+        """
+        source = self._source(X)
+        H = encode_rows(self._state.network, source).cpu().numpy()
+        return H.astype(source.dtype, copy=False)
+
+    def inverse_transform(self, H: ArrayLike) -> np.ndarray:
+        """Map latent points back to data, g, in the data's own units.
+
+        Parameters
+        ----------
+        H : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        H = check_array(H, dtype=[np.float64, np.float32])
+        R = self._plan.n_components
+        if H.shape[1] != R:
+            raise ValueError(f"H has {H.shape[1]} columns, but the latent space {R}.")
+        points = torch.from_numpy(H).to(self._plan.device, torch.float32)
+        x_hat = decode_rows(self._state.network, TensorSource(points))
+        return self.scaling_.undo(x_hat.cpu().numpy().astype(H.dtype))
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Compute minus the mean of Eq. (4) over the rows: higher is better.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+            Not used.
+        """
+        found = self._evaluate(self._source(X))
+        return -float(found.reconstruction + 0.5 * self.lam_ * found.clustering)
+
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """Compute minus the reconstruction loss of each row: low means unusual.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        source = self._source(X)
+        losses = reconstruction_losses(
+            self._state.network, self._plan.objective, source
+        )
+        return -losses.cpu().numpy().astype(source.dtype)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._plan.n_components
+
+    def _make_plan(self, X: np.ndarray | sp.csr_array) -> Plan:
+        """Check what depends on both parameters and data, and resolve "auto"."""
+        n_samples, n_features = X.shape
+        if n_samples < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} needs at least as many rows, "
+                f"but n_samples={n_samples}."
+            )
+        if self.loss in ("kl", kl) and X.min() < 0:
+            raise ValueError(
+                f"loss='kl' needs values >= 0, but the smallest in X is {X.min():g}. "
+                "Shift the data or use loss='squared'."
+            )
+        return make_plan(self.get_params(deep=False), n_samples, n_features)
+
+    def _begin(
+        self, X: np.ndarray | sp.csr_array, plan: Plan, monitor: Monitor
+    ) -> None:
+        """Scale, train all starts, and keep the best."""
+        self._plan = plan
+        self.scaling_ = find_scaling(X, resolve_scale(self.scale, plan.objective.loss))
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
+        source = ArraySource(X, self.scaling_, plan.device)
+        trained = train(source, plan, seeds.tolist(), monitor)
+        self._state = trained.state
+        self.history_ = trained.history
+        self.n_iter_ = sum(record.phase == "joint" for record in trained.history)
+        self.lam_ = float(trained.state.lam)
+        self.initial_labels_ = trained.initial.labels
+        self.start_scores_ = np.array(trained.scores)
+        self.start_labels_ = trained.labels
+        self._describe(source)
+        warn_of_failures(trained)
+
+    def _describe(self, source: ArraySource) -> None:
+        """Set the attributes that follow from the model and these rows."""
+        found = self._evaluate(source)
+        self.labels_ = found.labels
+        self.cluster_sizes_ = np.bincount(found.labels, minlength=self.n_clusters)
+        self.cluster_centers_ = self._state.cluster.M.cpu().numpy()
+        self.inertia_ = float(found.clustering) * source.n_rows
+        self.reconstruction_error_ = float(found.reconstruction)
+
+    def _source(self, X: ArrayLike) -> ArraySource:
+        """Check rows of a fitted model and make them a source."""
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        return ArraySource(rows, self.scaling_, self._plan.device)
+
+    def _evaluate(self, source: ArraySource) -> Evaluation:
+        state = self._state
+        return evaluate(state.network, state.cluster, self._plan.objective, source)
+
+    def _as_if_fitted(self, state: TrainState) -> dict[str, Any]:
+        """Return what a fitted copy needs, for callbacks that score each epoch."""
+        if state.lam.dim():
+            best = int(np.argmin(self.history_[-1].objective))
+            state = take_start(state, self._plan, best)
+        return {"_state": copy.deepcopy(state), "lam_": float(state.lam)}

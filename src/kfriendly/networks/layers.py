@@ -1,0 +1,124 @@
+"""Layers whose weights may hold many starts at once.
+
+A weight is (out, in), or (starts, out, in) in a stacked network; see `Autoencoder`.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Activation = Literal["linear", "relu", "softplus"]
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "linear": lambda x: x,
+    "relu": torch.relu,
+    "softplus": F.softplus,
+}
+Normalisation = Literal["none", "batch", "centring"]
+
+
+def affine(x: Tensor, W: Tensor, b: Tensor) -> Tensor:
+    """Compute W x + b for every row of `x`, for one start or for all.
+
+    Rows shared by all starts, (n, in), meet all weights in one matrix product.
+    """
+    if W.dim() == 2:
+        return F.linear(x, W, b)
+    if x.dim() == 2:
+        starts, n_out, _ = W.shape
+        y = F.linear(x, W.flatten(0, 1), b.flatten())  # (n, starts * out)
+        return y.unflatten(-1, (starts, n_out)).transpose(0, 1)
+    return torch.baddbmm(b.unsqueeze(-2), x, W.mT)
+
+
+class BatchNorm(nn.Module):
+    """Batch normalisation, or the authors' kind, which only subtracts the mean.
+
+    The authors' code used the mean of the batch at prediction too, so that a row's
+    place depended on its neighbours in the batch. Here a running mean takes over.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of the statistics: the number of features, and 1 where averaged.
+    centre_only : bool
+        Divide by one instead of the standard deviation.
+    """
+
+    mean: Tensor
+    variance: Tensor
+
+    def __init__(self, shape: Sequence[int], *, centre_only: bool) -> None:
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(*shape))
+        self.beta = nn.Parameter(torch.zeros(*shape))
+        self.register_buffer("mean", torch.zeros(*shape))
+        self.register_buffer("variance", torch.ones(*shape))
+        # Counted from the end, so that a leading axis of starts does not matter.
+        self._averaged = tuple(
+            axis - len(shape) for axis, size in enumerate(shape) if size == 1
+        )
+        self._centre_only = centre_only
+        self._momentum = 0.1
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise by the batch in training, by running statistics otherwise."""
+        mean, variance = self.mean, self.variance
+        if self.training:
+            variance, mean = torch.var_mean(
+                x, dim=self._averaged, correction=0, keepdim=True
+            )
+            with torch.no_grad():
+                self.mean.lerp_(mean, self._momentum)
+                self.variance.lerp_(variance, self._momentum)
+        x = x - mean
+        if not self._centre_only:
+            x = x * torch.rsqrt(variance + 1e-5)
+        return x * self.gamma + self.beta
+
+
+class Dense(nn.Module):
+    """activation(normalise(W x + b))."""
+
+    def __init__(
+        self,
+        n_in: int,
+        n_out: int,
+        *,
+        generator: torch.Generator,
+        activation: Activation = "relu",
+        normalisation: Normalisation = "none",
+    ) -> None:
+        super().__init__()
+        # He's variance keeps the size of the signal through ReLU layers.
+        gain = 2.0 if activation == "relu" else 1.0
+        W = torch.randn(n_out, n_in, generator=generator) * math.sqrt(gain / n_in)
+        self.weight = nn.Parameter(W)
+        self.bias = nn.Parameter(torch.zeros(n_out))
+        self.activation = activation
+        self.norm: nn.Module = nn.Identity()
+        if normalisation != "none":
+            self.norm = BatchNorm((1, n_out), centre_only=normalisation == "centring")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the layer to rows, (n, in) or (starts, n, in)."""
+        y = self.norm(affine(x, self.weight, self.bias))
+        return ACTIVATIONS[self.activation](y)
+
+
+class TiedDense(nn.Module):
+    """The mirror of a `Dense` layer: its transposed weight and an own bias."""
+
+    def __init__(self, mirrored: Dense, *, activation: Activation) -> None:
+        super().__init__()
+        self.mirrored = mirrored
+        self.bias = nn.Parameter(torch.zeros(mirrored.weight.shape[-1]))
+        self.activation = activation
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the layer to rows."""
+        y = affine(x, self.mirrored.weight.mT, self.bias)
+        return ACTIVATIONS[self.activation](y)

@@ -1,0 +1,90 @@
+"""Mirrored multi-layer perceptron, the paper's network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from kfriendly.networks.base import Autoencoder, LayerPair
+from kfriendly.networks.layers import Activation, Dense, Normalisation, TiedDense
+
+
+@dataclass(frozen=True)
+class MLPFactory:
+    """How to build an `MLP`; pass it as `DCN(network=...)`.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Widths of the encoder's hidden layers; the decoder mirrors them.
+    bottleneck, output : {"linear", "relu", "softplus"}
+        Activation of the latent layer and of the reconstruction. The paper's text and
+        the authors' first code have ReLU for both, their second code linear.
+    normalisation : {"none", "batch", "centring"}
+        Normalisation of the encoder's layers; "centring" is the authors' own kind.
+    tied : bool
+        Use the encoder's weights, transposed, in the decoder.
+
+    Examples
+    --------
+    >>> build = MLPFactory(hidden=(50, 16), tied=True)
+    >>> network = build(16, 10, torch.Generator())
+    """
+
+    hidden: tuple[int, ...] = (500, 500, 2000)
+    bottleneck: Activation = "linear"
+    output: Activation = "linear"
+    normalisation: Normalisation = "none"
+    tied: bool = False
+
+    def __call__(
+        self, n_features: int, n_components: int, generator: torch.Generator
+    ) -> "MLP":
+        """Build a network with fresh weights."""
+        return MLP((n_features, *self.hidden, n_components), self, generator)
+
+
+class MLP(Autoencoder):
+    """Dense layers down to the bottleneck, and the same widths back up."""
+
+    stackable: ClassVar[bool] = True
+
+    def __init__(
+        self, widths: Sequence[int], style: MLPFactory, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        pairs = list(zip(widths[:-1], widths[1:], strict=True))
+        last = len(pairs) - 1
+        self.encoder = nn.Sequential()
+        self.decoder = nn.Sequential()
+        for depth, (n_in, n_out) in enumerate(pairs):
+            layer = Dense(
+                n_in,
+                n_out,
+                generator=generator,
+                activation=style.bottleneck if depth == last else "relu",
+                normalisation=style.normalisation,
+            )
+            self.encoder.append(layer)
+            outward: Activation = style.output if depth == 0 else "relu"
+            mirror: nn.Module = (
+                TiedDense(layer, activation=outward)
+                if style.tied
+                else Dense(n_out, n_in, generator=generator, activation=outward)
+            )
+            self.decoder.insert(0, mirror)
+
+    def encode(self, x: Tensor) -> Tensor:
+        """Map data to the latent space, f."""
+        return self.encoder(x)  # type: ignore[no-any-return]  # nn.Module returns Any
+
+    def decode(self, h: Tensor) -> Tensor:
+        """Map the latent space back to data, g."""
+        return self.decoder(h)  # type: ignore[no-any-return]
+
+    def layer_pairs(self) -> Sequence[LayerPair]:
+        """Return the layers outermost first."""
+        mirrored = reversed(list(self.decoder))
+        return [LayerPair(*pair) for pair in zip(self.encoder, mirrored, strict=True)]

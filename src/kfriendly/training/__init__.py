@@ -1,0 +1,1 @@
+"""Training: sources of rows, the objective, pre-training and Algorithm 1."""

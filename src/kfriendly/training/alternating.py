@@ -1,0 +1,153 @@
+"""Algorithm 1: network, assignment and centres, in turn, batch after batch."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kfriendly.criteria import converge, reseed
+from kfriendly.training.descent import descend
+from kfriendly.training.inference import BLOCK, encode_rows
+from kfriendly.training.loop import Means
+from kfriendly.training.objective import Objective
+from kfriendly.training.sources import ChosenSource, Source
+from kfriendly.training.state import TrainState
+
+EmptyPolicy = Literal["keep", "reseed"]
+AssignmentRule = Literal["current", "stored"]
+
+
+class StepResult(NamedTuple):
+    """Mean costs before the step, and the assignment after it."""
+
+    means: Means
+    S: Tensor  # (..., n, K)
+
+
+def sgd_step(
+    state: TrainState,
+    x: Tensor,
+    objective: Objective,
+    *,
+    lam: Tensor,
+    S: Tensor | None = None,
+    clip: float | None = None,
+) -> StepResult:
+    """Take one step of Algorithm 1 on a batch.
+
+    `S` holds the assignment of each row from its last visit, as in the authors' code;
+    without it rows go to their nearest clusters first, which needs no memory of rows
+    and so works online.
+    """
+    criterion = objective.criterion
+    cost = objective(state.network, x, state.cluster, lam=lam, S=S)  # Eq. (5)
+    descend(state.optimizer, cost.total, clip=clip, stacked=lam.dim() > 0)  # Eq. (6)
+    with torch.no_grad():
+        H = state.network.encode(x)  # (..., n, R)
+        S = criterion.assign(H, state.cluster)  # Eq. (7)
+        stats = criterion.statistics(H, S)
+        state.cluster = criterion.update(state.cluster, stats)  # Eq. (8)
+        means = Means(cost.reconstruction.mean(-1), cost.clustering.mean(-1), lam)
+    return StepResult(means, S)
+
+
+@dataclass(frozen=True)
+class JointRules:
+    """What Algorithm 1 leaves open.
+
+    Parameters
+    ----------
+    ramp : float
+        Share of the phase over which lambda rises from zero to its value.
+    assignment : {"current", "stored"}
+        Whether Eq. (5) uses each row's nearest cluster now, or of its last visit.
+    refresh_every : int or None
+        Epochs after which the criterion is run to convergence on all latent samples.
+    empty_cluster : {"keep", "reseed"}
+        What happens to a cluster that had no sample in an epoch.
+    clip : float or None
+        Largest norm of a start's gradient.
+    """
+
+    ramp: float = 0.0
+    assignment: AssignmentRule = "current"
+    refresh_every: int | None = None
+    empty_cluster: EmptyPolicy = "reseed"
+    clip: float | None = None
+
+
+class Alternating:
+    """Algorithm 1 over many epochs, with its memory of labels."""
+
+    def __init__(
+        self, objective: Objective, rules: JointRules, labels: np.ndarray, K: int
+    ) -> None:
+        self._objective = objective
+        self._rules = rules
+        self._K = K
+        self._labels = torch.from_numpy(labels).clone()  # (..., n_rows)
+        self._before = self._labels.clone()
+        self._S: Tensor | None = None  # (..., n_rows, K) if assignments are stored
+        if rules.assignment == "stored":
+            self._S = torch.nn.functional.one_hot(self._labels, K).float()
+        self._epoch = 0
+
+    def step(
+        self, state: TrainState, x: Tensor, index: Tensor, progress: float
+    ) -> Means:
+        """Run `sgd_step` on a batch and remember where its rows went."""
+        ramp = self._rules.ramp
+        lam = state.lam * (min(1.0, progress / ramp) if ramp else 1.0)
+        S = self._S[..., index, :].to(x.device) if self._S is not None else None
+        means, S = sgd_step(
+            state, x, self._objective, lam=lam, S=S, clip=self._rules.clip
+        )
+        self._labels[..., index] = S.argmax(-1).cpu()
+        if self._S is not None:
+            self._S[..., index, :] = S.cpu()
+        return means
+
+    def end_epoch(self, state: TrainState, source: Source) -> dict[str, np.ndarray]:
+        """Count, refresh and reseed clusters; return sizes, changes and empties."""
+        self._epoch += 1
+        labels = self._labels
+        changed = (labels != self._before).float().mean(-1)
+        self._before = labels.clone()
+        sizes = torch.stack([(labels == k).sum(-1) for k in range(self._K)], -1)
+        empty = sizes == 0  # (..., K)
+        if self._rules.empty_cluster == "reseed" and bool(empty.any()):
+            self._reseed(state, source, empty)
+        every = self._rules.refresh_every
+        if every and self._epoch % every == 0:
+            H = latent_sample(state, source)
+            state.cluster = converge(self._objective.criterion, H, state.cluster)
+        return {
+            "sizes": sizes.numpy(),
+            "changed": changed.numpy(),
+            "empty": empty.sum(-1).numpy(),
+        }
+
+    def _reseed(self, state: TrainState, source: Source, empty: Tensor) -> None:
+        """Move centres without samples to the samples that fit their own worst."""
+        H = latent_sample(state, source, max_rows=2 * BLOCK)
+        criterion = self._objective.criterion
+        cost = criterion.cost(H, criterion.assign(H, state.cluster), state.cluster)
+        worst = cost.topk(self._K, dim=-1).indices  # (..., K)
+        rows = worst.unsqueeze(-1).expand(*worst.shape, H.shape[-1])
+        state.cluster = reseed(
+            state.cluster, empty.to(H.device), H.gather(-2, rows)
+        )
+
+
+def latent_sample(
+    state: TrainState, source: Source, max_rows: int = 100_000
+) -> Tensor:
+    """Encode all rows, or a random choice of `max_rows`, (..., n, R)."""
+    if source.n_rows > max_rows:
+        # Not state.rng itself: one start's needs must not change the others' batches.
+        rng = torch.Generator().manual_seed(state.rng.initial_seed() + state.step)
+        chosen = torch.randperm(source.n_rows, generator=rng)[:max_rows]
+        source = ChosenSource(source, chosen)
+    return encode_rows(state.network, source)

@@ -1,0 +1,98 @@
+"""Passes over all rows without training."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from kfriendly.networks import Autoencoder
+from kfriendly.training.objective import Objective
+from kfriendly.training.sources import Source
+
+# Rows go through the network in blocks of exactly this size, the last one filled up:
+# matrix products of one shape give a row the same bits whatever its neighbours are.
+BLOCK = 512
+
+
+class Evaluation(NamedTuple):
+    """Mean costs over all rows, one entry a start, and labels (..., n_rows)."""
+
+    labels: np.ndarray
+    reconstruction: Tensor
+    clustering: Tensor
+    latent_variance: Tensor
+
+    def take(self, start: int) -> "Evaluation":
+        """Keep the values of one start."""
+        return Evaluation(*(value[start] for value in self))
+
+
+def blocks(source: Source) -> Iterator[tuple[int, Tensor]]:
+    """Yield the rows in order, and how many of each block count."""
+    for first in range(0, source.n_rows, BLOCK):
+        count = min(BLOCK, source.n_rows - first)
+        index = torch.arange(first, first + BLOCK)
+        index[count:] = first
+        yield count, source.rows(index)
+
+
+@torch.no_grad()
+def map_rows(function: Callable[[Tensor], Tensor], source: Source) -> Tensor:
+    """Apply `function` to all rows in order, (..., n_rows, width)."""
+    return torch.cat([function(x)[..., :count, :] for count, x in blocks(source)], -2)
+
+
+def encode_rows(encoder: Autoencoder | nn.Module, source: Source) -> Tensor:
+    """Encode all rows in order with running, not batch, statistics."""
+    encoder.eval()
+    encode = encoder.encode if isinstance(encoder, Autoencoder) else encoder
+    return map_rows(encode, source)
+
+
+def decode_rows(network: Autoencoder, source: Source) -> Tensor:
+    """Decode all rows in order."""
+    network.eval()
+    return map_rows(network.decode, source)
+
+
+def reconstruction_losses(
+    network: Autoencoder, objective: Objective, source: Source
+) -> Tensor:
+    """Compute the reconstruction loss of each row, (..., n_rows)."""
+    network.eval()
+    loss = objective.pretraining_loss
+    return map_rows(
+        lambda x: loss(network.decode(network.encode(x)), x).unsqueeze(-1), source
+    ).squeeze(-1)
+
+
+@torch.no_grad()
+def evaluate(
+    network: Autoencoder, cluster: Any, objective: Objective, source: Source
+) -> Evaluation:
+    """Assign all rows and average the terms of Eq. (4); keeps nothing but labels."""
+    network.eval()
+    criterion = objective.criterion
+    labels = []
+    sums: list[Tensor] = []
+    for count, x in blocks(source):
+        H = network.encode(x)
+        S = criterion.assign(H, cluster)
+        labels.append(S.argmax(-1)[..., :count].int().cpu())
+        terms = (
+            objective.reconstruct(network, H, x).unsqueeze(-1),
+            criterion.cost(H, S, cluster).unsqueeze(-1),
+            H,
+            H.square(),
+        )
+        new = [term[..., :count, :].double().sum(-2) for term in terms]
+        sums = [a + b for a, b in zip(sums, new, strict=True)] if sums else new
+    reconstruction, clustering, first, second = (s / source.n_rows for s in sums)
+    return Evaluation(
+        torch.cat(labels, -1).numpy(),
+        reconstruction.squeeze(-1),
+        clustering.squeeze(-1),
+        (second - first.square()).sum(-1).clamp_min(0.0),
+    )

@@ -1,0 +1,242 @@
+"""From a plan and data to a trained model: all starts, and the best of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kfriendly.errors import TrainingDiverged
+from kfriendly.networks import NetworkFactory
+from kfriendly.training.alternating import (
+    Alternating,
+    JointRules,
+    latent_sample,
+    sgd_step,
+)
+from kfriendly.training.history import EpochRecord, Monitor
+from kfriendly.training.inference import Evaluation, evaluate
+from kfriendly.training.loop import Phase, run_phase
+from kfriendly.training.objective import Objective
+from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
+from kfriendly.training.sources import Source, batches
+from kfriendly.training.state import TrainState
+
+# Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
+_STACK_LIMIT = 2**26
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every choice of a fit, resolved.
+
+    Only `lam` may be left open: None is set after pre-training, see `balance`.
+    """
+
+    build: NetworkFactory
+    n_features: int
+    n_components: int
+    n_clusters: int
+    objective: Objective
+    lam: float | None
+    layers: Phase
+    pretrain: Phase
+    joint: Phase
+    rules: JointRules
+    device: torch.device
+
+    def without_joint_training(self) -> "Plan":
+        """Stop after the clusters are started."""
+        return replace(self, joint=replace(self.joint, n_epochs=0))
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The best of the starts, and what is worth knowing of the others.
+
+    Attributes
+    ----------
+    state : TrainState
+        Network and clusters of the best start.
+    initial : Evaluation
+        Its labels and costs after pre-training and K-means: SAE+KM.
+    final : Evaluation
+        The same after joint training.
+    history : list of EpochRecord
+        Its epochs.
+    scores : list of float
+        What the choice went by, for every start; the smallest won.
+    labels : list of ndarray
+        Final labels of every start.
+    """
+
+    state: TrainState
+    initial: Evaluation
+    final: Evaluation
+    history: list[EpochRecord]
+    scores: list[float]
+    labels: list[np.ndarray]
+
+
+def train(
+    source: Source, plan: Plan, seeds: Sequence[int], monitor: Monitor
+) -> Trained:
+    """Train one network a seed and keep the best by the final objective.
+
+    Networks that can be stacked train together, as many as memory allows. Batches are
+    the same for every start, so together or one by one makes no difference but time.
+    """
+    results = [
+        _train_group(source, plan, group, seeds[0], monitor)
+        for group in _groups(plan, seeds)
+    ]
+    best = min(results, key=lambda trained: min(trained.scores))
+    return Trained(
+        best.state,
+        best.initial,
+        best.final,
+        best.history,
+        scores=[score for trained in results for score in trained.scores],
+        labels=[labels for trained in results for labels in trained.labels],
+    )
+
+
+def _groups(plan: Plan, seeds: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Split the starts into groups that train together."""
+    network = plan.build(plan.n_features, plan.n_components, torch.Generator())
+    size = 1
+    if network.stackable:
+        n_parameters = sum(p.numel() for p in network.parameters())
+        size = max(1, _STACK_LIMIT // n_parameters)
+    for first in range(0, len(seeds), size):
+        yield seeds[first : first + size]
+
+
+def _train_group(
+    source: Source, plan: Plan, seeds: Sequence[int], order_seed: int, monitor: Monitor
+) -> Trained:
+    """Train stacked starts, or a single one, through all phases."""
+    n_records = len(monitor.records)
+    state = build_state(plan, seeds, order_seed)
+    pretrain(state, plan, source, monitor)
+    initial = start_clusters(state, plan, source, seeds)
+    align(state, plan, source, initial, monitor)
+    final = evaluate(state.network, state.cluster, plan.objective, source)
+    scores = _per_start(selection_score(final, initial))
+    chosen = int(np.argmin(scores))
+    history = monitor.records[n_records:]
+    labels = list(np.atleast_2d(final.labels))
+    if len(seeds) > 1:
+        state = take_start(state, plan, chosen)
+        initial, final = initial.take(chosen), final.take(chosen)
+        history = [record.take(chosen) for record in history]
+    return Trained(state, initial, final, history, scores, labels)
+
+
+def build_state(plan: Plan, seeds: Sequence[int], order_seed: int) -> TrainState:
+    """Make fresh networks, stacked if there are several."""
+    shape = (plan.n_features, plan.n_components)
+    networks = [
+        plan.build(*shape, torch.Generator().manual_seed(seed)) for seed in seeds
+    ]
+    stacked = len(networks) > 1
+    network = networks[0].stack(networks) if stacked else networks[0]
+    network.to(plan.device)
+    return TrainState(
+        network,
+        plan.joint.descent.optimizer(network.parameters()),
+        rng=torch.Generator().manual_seed(order_seed),
+        lam=torch.zeros((len(seeds),) if stacked else (), device=plan.device),
+    )
+
+
+def pretrain(state: TrainState, plan: Plan, source: Source, monitor: Monitor) -> None:
+    """Initialise the network: layer by layer, then end to end."""
+    loss = plan.objective.pretraining_loss
+    if plan.layers.n_epochs:
+        pretrain_layers(state, source, loss, plan.layers, monitor)
+    if plan.pretrain.n_epochs:
+        pretrain_end_to_end(state, source, loss, plan.pretrain, monitor)
+
+
+def start_clusters(
+    state: TrainState, plan: Plan, source: Source, seeds: Sequence[int]
+) -> Evaluation:
+    """Cluster the bottleneck and set lambda; return SAE+KM."""
+    criterion = plan.objective.criterion
+    H = latent_sample(state, source)
+    if H.dim() == 2:
+        state.cluster = criterion.init(H, plan.n_clusters, seeds[0])
+    else:
+        starts = [
+            criterion.init(h, plan.n_clusters, seed)
+            for h, seed in zip(H, seeds, strict=True)
+        ]
+        fields = [torch.stack(values) for values in zip(*starts, strict=True)]
+        state.cluster = type(starts[0])(*fields)
+    initial = evaluate(state.network, state.cluster, plan.objective, source)
+    lam = balance(initial) if plan.lam is None else torch.full_like(state.lam, plan.lam)
+    state.lam = lam.to(state.lam)
+    return initial
+
+
+def align(
+    state: TrainState, plan: Plan, source: Source, initial: Evaluation, monitor: Monitor
+) -> None:
+    """Train network and clusters together, Algorithm 1."""
+    state.optimizer = plan.joint.descent.optimizer(state.network.parameters())
+    task = Alternating(plan.objective, plan.rules, initial.labels, plan.n_clusters)
+    run_phase(plan.joint, task, state, source, monitor)
+
+
+def pass_once(state: TrainState, plan: Plan, source: Source) -> None:
+    """Run Algorithm 1 over the rows in order, once; on divergence nothing changes."""
+    before = state.snapshot()
+    state.network.train()
+    finite = torch.ones((), dtype=torch.bool)
+    for index in batches(torch.arange(source.n_rows), plan.joint.batch_size):
+        for group in state.optimizer.param_groups:
+            group["lr"] = plan.joint.descent.rate(state.step, None)
+        x = source.rows(index)
+        result = sgd_step(
+            state, x, plan.objective, lam=state.lam, clip=plan.rules.clip
+        )
+        finite &= result.means.objective.isfinite().cpu()
+        state.step += 1
+    if not finite:
+        state.restore(before)
+        raise TrainingDiverged(
+            "The objective became infinite or NaN in this chunk; the model is as it "
+            "was before. Look for outliers in the chunk, or use a smaller learning rate."
+        )
+
+
+def balance(initial: Evaluation) -> Tensor:
+    """Set lambda so that both terms of Eq. (4) are in fixed proportion at the start."""
+    # To be settled by measurement.
+    smallest = torch.finfo(torch.float32).tiny
+    return 2.0 * initial.reconstruction / initial.clustering.clamp_min(smallest)
+
+
+def selection_score(final: Evaluation, initial: Evaluation) -> Tensor:
+    """Score starts without labels: the smaller, the better."""
+    tiny = torch.finfo(torch.float64).tiny
+    return final.reconstruction + final.clustering / final.latent_variance.clamp_min(
+        tiny
+    )
+
+
+def take_start(state: TrainState, plan: Plan, start: int) -> TrainState:
+    """Copy one start out of many, with an optimiser of its own."""
+    network = state.network.take(start)
+    optimizer = plan.joint.descent.optimizer(network.parameters())
+    cluster: Any = type(state.cluster)(*(field[start] for field in state.cluster))
+    return TrainState(
+        network, optimizer, state.rng, state.lam[start], cluster, state.step
+    )
+
+
+def _per_start(values: Tensor) -> list[float]:
+    return np.atleast_1d(values.cpu().numpy()).tolist()

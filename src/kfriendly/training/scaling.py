@@ -1,0 +1,108 @@
+"""Scaling of features: found once, recorded, invertible."""
+
+import warnings
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
+
+from kfriendly.errors import DataScaleWarning
+
+ScaleRule = Literal["auto", "standard", "common", "nonnegative", "none"]
+
+# A column this many times wider than the typical one is in other units.
+_OTHER_UNITS = 10.0
+# Standard deviations further apart than this leave the small columns without effect.
+_HOPELESS_RATIO = 1e3
+
+
+class Scaling(NamedTuple):
+    """x -> (x - mean) / size, for every column; `rule` says how they were found."""
+
+    rule: str
+    mean: np.ndarray
+    size: np.ndarray
+
+    def undo(self, X: np.ndarray) -> np.ndarray:
+        """Bring scaled rows back to the data's units."""
+        return X * self.size + self.mean
+
+
+class _Columns(NamedTuple):
+    """Mean, standard deviation and range of each column."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    width: np.ndarray
+
+
+def find_scaling(X: np.ndarray | sp.csr_array, rule: ScaleRule) -> Scaling:
+    """Find the scaling of the columns of `X`.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+    rule : {"auto", "standard", "common", "nonnegative", "none"}
+        "standard": each column to mean zero and deviation one. "common": each column
+        to mean zero, and all divided by one number, so that the mean variance is one;
+        columns in the same units (pixels, word weights) keep their proportions.
+        "nonnegative": as "common", but zero stays zero. "auto": "common" where the
+        widest column is at most ten times wider than the median one, else "standard".
+    """
+    columns = _describe(X)
+    varying = columns.deviation > 0
+    _warn(columns, rule)
+    if rule == "auto":
+        widths = columns.width[varying]
+        alike = not widths.size or widths.max() <= _OTHER_UNITS * np.median(widths)
+        rule = "common" if alike else "standard"
+    zeros, ones = np.zeros_like(columns.mean), np.ones_like(columns.mean)
+    if rule == "none":
+        return Scaling(rule, zeros, ones)
+    if rule == "standard":
+        return Scaling(rule, columns.mean, np.where(varying, columns.deviation, 1.0))
+    size = ones * (np.sqrt(np.mean(columns.deviation**2)) or 1.0)
+    return Scaling(rule, columns.mean if rule == "common" else zeros, size)
+
+
+def _describe(X: np.ndarray | sp.csr_array, block: int = 65_536) -> _Columns:
+    """Describe the columns a block of rows at a time, in constant memory."""
+    moments = StandardScaler(with_mean=not sp.issparse(X))
+    low, high = np.inf, -np.inf
+    for first in range(0, X.shape[0], block):
+        rows = X[first : first + block].astype(np.float64)
+        moments.partial_fit(rows)
+        low = np.minimum(low, _dense(rows.min(axis=0)))
+        high = np.maximum(high, _dense(rows.max(axis=0)))
+    deviation = np.sqrt(moments.var_)
+    # A column that varies by rounding only is constant.
+    noise = 10 * np.finfo(np.float64).eps * np.abs(moments.mean_)
+    deviation = np.where(deviation > noise, deviation, 0.0)
+    return _Columns(moments.mean_, deviation, np.asarray(high - low))
+
+
+def _dense(row: np.ndarray | sp.coo_array) -> np.ndarray:
+    return np.ravel(row.toarray() if sp.issparse(row) else row)
+
+
+def _warn(columns: _Columns, rule: ScaleRule) -> None:
+    """Say what a user would want to know before the training."""
+    deviation = columns.deviation
+    constant = np.flatnonzero(deviation == 0)
+    if 0 < constant.size < deviation.size:
+        warnings.warn(
+            f"{constant.size} of {deviation.size} columns are constant (first: column "
+            f"{constant[0]}); they do not affect the clusters and may be dropped.",
+            DataScaleWarning,
+            stacklevel=2,
+        )
+    varying = deviation[deviation > 0]
+    ratio = varying.max() / varying.min() if varying.size else 1.0
+    if rule not in ("auto", "standard") and ratio > _HOPELESS_RATIO:
+        warnings.warn(
+            f"scale={rule!r}, but the columns' standard deviations differ by a factor "
+            f"of {ratio:.3g}: the small ones will not matter. Use scale='standard'.",
+            DataScaleWarning,
+            stacklevel=2,
+        )

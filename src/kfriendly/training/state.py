@@ -1,0 +1,46 @@
+"""Everything that changes while training, and nothing else."""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from kfriendly.networks import Autoencoder
+
+
+@dataclass
+class TrainState:
+    """A checkpoint is exactly this.
+
+    A stacked network holds many starts; `cluster` and `lam` then have the same leading
+    axis. `cluster` is None until the criterion is initialised.
+    """
+
+    network: Autoencoder
+    optimizer: torch.optim.Optimizer
+    rng: torch.Generator
+    lam: Tensor = field(default_factory=lambda: torch.zeros(()))
+    cluster: Any = None  # the State of the criterion in use
+    step: int = 0
+
+    def snapshot(self) -> dict[str, Any]:
+        """Copy everything, to come back to with `restore`."""
+        return {
+            "network": copy.deepcopy(self.network.state_dict()),
+            "optimizer": copy.deepcopy(self.optimizer.state_dict()),
+            "rng": self.rng.get_state(),
+            "lam": self.lam,
+            "cluster": self.cluster,  # never changed in place
+            "step": self.step,
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go back to a snapshot."""
+        self.network.load_state_dict(snapshot["network"])
+        self.optimizer.load_state_dict(snapshot["optimizer"])
+        self.rng.set_state(snapshot["rng"])
+        self.lam = snapshot["lam"]
+        self.cluster = snapshot["cluster"]
+        self.step = snapshot["step"]

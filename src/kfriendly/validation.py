@@ -1,0 +1,109 @@
+"""Checks of data at the door, with messages that say what to do next."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+# Squares of larger values leave float32 when summed over many columns.
+_LARGEST = 1e15
+_BLOCK_VALUES = 2**24
+
+
+def checked_rows(
+    estimator: BaseEstimator, X: Any, *, reset: bool
+) -> np.ndarray | sp.csr_array:
+    """Return `X` as a numeric array or CSR matrix of finite values; copy only if needed.
+
+    Integers stay integers and memmaps stay on disk: batches are converted, not `X`.
+    """
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_all_finite=False,
+        )
+    except (TypeError, ValueError) as error:
+        columns = _text_columns(X)
+        if not columns:
+            raise
+        raise ValueError(
+            f"Columns {', '.join(columns)} are not numeric. Encode them as numbers or "
+            "drop them."
+        ) from error
+    if not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
+    _check_values(X)
+    return X
+
+
+def _text_columns(X: Any) -> list[str]:
+    """Name the columns of a frame that cannot be read as numbers."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return []
+    return [repr(name) for name in X.columns if not _is_numeric(X[name])]
+
+
+def _is_numeric(column: Any) -> bool:
+    try:
+        np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_values(X: np.ndarray | sp.csr_array) -> None:
+    """Refuse NaN, infinity and values too large for float32, block by block."""
+    if X.dtype.kind not in "fiu":
+        return
+    block = max(1, _BLOCK_VALUES // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], block):
+        rows = X[first : first + block]
+        values = rows.data if sp.issparse(rows) else rows
+        if values.size and not np.abs(values).max() <= _LARGEST:  # NaN compares false
+            _refuse(X)
+
+
+def _refuse(X: np.ndarray | sp.csr_array) -> None:
+    """Raise an error that counts and places the bad values."""
+    entries = X.tocoo() if sp.issparse(X) else None
+    values = entries.data if entries is not None else np.asarray(X)
+    large = np.isfinite(values) & (np.abs(values) > _LARGEST)
+    bad = ~np.isfinite(values)
+    found, advice = _describe(values)
+    if not bad.any():
+        bad = large
+    where = np.flatnonzero(bad) if entries is not None else np.nonzero(bad)
+    rows, columns = (
+        (entries.coords[0][where], entries.coords[1][where])
+        if entries is not None
+        else where
+    )
+    raise ValueError(
+        f"Input X contains {found}: {bad.sum()} values, first in rows "
+        f"{_some(rows)}, columns {_some(columns)}. {advice}"
+    )
+
+
+def _describe(values: np.ndarray) -> tuple[str, str]:
+    """Name the kind of bad value and the way out."""
+    impute = "Impute them (sklearn.impute) or drop these rows or columns."
+    if np.isnan(values).any():
+        return "NaN", impute
+    if np.isinf(values).any():
+        return "infinity", impute
+    return (
+        f"values larger than {_LARGEST:g}",
+        "Scale the data or change its units first.",
+    )
+
+
+def _some(indices: np.ndarray, most: int = 5) -> str:
+    distinct = np.unique(indices)
+    more = ", ..." if distinct.size > most else ""
+    return ", ".join(map(str, distinct[:most])) + more
