@@ -1,16 +1,23 @@
-"""Find clusters in data on which K-means fails: the Deep Clustering Network."""
+"""Find clusters in data on which K-means fails: the Deep Clustering Network.
 
-from kfriendly.criteria import KMeans, KSubspace, SoftKMeans
-from kfriendly.errors import (
-    CollapseWarning,
-    DataScaleWarning,
-    EmptyClusterWarning,
-    KfriendlyError,
-    TrainingDiverged,
-)
-from kfriendly.estimator import DCN
-from kfriendly.networks import Autoencoder, ConvFactory, LayerPair, MLPFactory
-from kfriendly.training.descent import Descent
+Names are loaded when first used, so that `kfriendly --help` does not wait for torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kfriendly.criteria import KMeans, KSubspace, SoftKMeans
+    from kfriendly.errors import (
+        CollapseWarning,
+        DataScaleWarning,
+        EmptyClusterWarning,
+        KfriendlyError,
+        TrainingDiverged,
+    )
+    from kfriendly.estimator import DCN
+    from kfriendly.networks import Autoencoder, ConvFactory, LayerPair, MLPFactory
+    from kfriendly.training.descent import Descent
 
 __version__ = "0.1.0"
 
@@ -30,3 +37,28 @@ __all__ = [
     "SoftKMeans",
     "TrainingDiverged",
 ]
+
+_HOMES = {
+    "kfriendly.estimator": ["DCN"],
+    "kfriendly.criteria": ["KMeans", "KSubspace", "SoftKMeans"],
+    "kfriendly.networks": ["Autoencoder", "ConvFactory", "LayerPair", "MLPFactory"],
+    "kfriendly.training.descent": ["Descent"],
+    "kfriendly.errors": [
+        "CollapseWarning",
+        "DataScaleWarning",
+        "EmptyClusterWarning",
+        "KfriendlyError",
+        "TrainingDiverged",
+    ],
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'kfriendly' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

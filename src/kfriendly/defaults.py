@@ -7,6 +7,7 @@ import torch
 from kfriendly.criteria import CRITERIA, Criterion
 from kfriendly.losses import LOSSES, Loss, kl
 from kfriendly.networks import ConvFactory, MLPFactory, NetworkFactory
+from kfriendly.networks.layers import Activation
 from kfriendly.training.alternating import JointRules
 from kfriendly.training.descent import Descent
 from kfriendly.training.loop import Phase
@@ -23,29 +24,31 @@ def make_plan(params: dict[str, Any], n_rows: int, n_features: int) -> Plan:
     batch = _or(params["batch_size"], default_batch_size(n_rows))
     joint = _descent(params["optimizer"])
     before = _descent(params["pretrain_optimizer"] or params["optimizer"])
-    n_steps = -(-n_rows // batch)
+    n_batches = max(1, n_rows // batch)
     return Plan(
         build=_network(params, n_features, loss),
         n_features=n_features,
         n_components=_or(params["n_components"], min(K, n_features)),
         n_clusters=K,
         objective=objective,
+        init=params["init"],
         lam=None if params["lam"] == "auto" else float(params["lam"]),
         layers=Phase("layers", params["layer_epochs"], batch, before),
         pretrain=Phase(
             "pretrain",
-            _or(params["pretrain_epochs"], default_epochs(n_steps, 60)),
+            _or(params["pretrain_epochs"], default_epochs(n_batches, 1_400, least=20)),
             batch,
             before,
         ),
         joint=Phase(
             "joint",
-            _or(params["max_epochs"], default_epochs(n_steps, 40)),
+            _or(params["max_epochs"], default_epochs(n_batches, 800, least=15)),
             batch,
             joint,
         ),
         rules=JointRules(
-            ramp=0.5,
+            ramp=0.2,
+            hold=0.2 if params["init"] == "mixture" else 0.0,
             assignment=params["assignment"],
             refresh_every=params["refresh_every"],
             empty_cluster=params["empty_cluster"],
@@ -56,13 +59,13 @@ def make_plan(params: dict[str, Any], n_rows: int, n_features: int) -> Plan:
 
 
 def default_batch_size(n_rows: int) -> int:
-    """Take about a hundredth of the rows, as the paper does, between 32 and 256."""
-    return int(min(256, max(32, round(n_rows / 100))))
+    """Take 256 rows, and of small data a fortieth, so that epochs have many steps."""
+    return min(256, max(16, n_rows // 40))
 
 
-def default_epochs(n_steps: int, least: int) -> int:
-    """Take `least` epochs, and more where an epoch has few steps."""
-    return least
+def default_epochs(n_batches: int, n_steps: int, least: int) -> int:
+    """Take epochs that make `n_steps` steps: at least `least`, at most 100."""
+    return min(100, max(least, -(-n_steps // n_batches)))
 
 
 def resolve_loss(loss: str | Loss) -> Loss:
@@ -102,7 +105,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
 def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFactory:
     """Build by the user's factory, by name, or by the shape of the images."""
     network, input_shape = params["network"], params["input_shape"]
-    output = "softplus" if loss is kl else "linear"
+    output: Activation = "softplus" if loss is kl else "linear"
     if callable(network):
         return network  # type: ignore[no-any-return]
     if network == "conv" and input_shape is None:
@@ -118,7 +121,7 @@ def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFact
 
 def default_hidden(n_features: int) -> tuple[int, ...]:
     """Take the paper's widths for small and for large data."""
-    return (500, 500, 2000) if n_features > 256 else (256, 128)
+    return (500, 500, 2000) if n_features > 256 else (128, 64)
 
 
 def _descent(optimizer: str | Descent) -> Descent:
@@ -127,7 +130,7 @@ def _descent(optimizer: str | Descent) -> Descent:
         return optimizer
     if optimizer == "sgd":
         return Descent("sgd", 1e-3, schedule="diminishing", clip=10.0)
-    return Descent("adam", 2e-3, schedule="one_cycle")
+    return Descent("adam", 5e-3, schedule="one_cycle")
 
 
 def _or(value: Any, default: Any) -> Any:

@@ -38,6 +38,7 @@ from kfriendly.training.inference import (
 from kfriendly.training.run import Plan, pass_once, take_start, train
 from kfriendly.training.scaling import ScaleRule, find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
+from kfriendly.training.starts import InitRule
 from kfriendly.training.state import TrainState
 from kfriendly.validation import checked_rows
 
@@ -80,6 +81,11 @@ class DCN(
         the data and returns one value per row.
     criterion : {"kmeans", "soft_kmeans", "k_subspace"} or Criterion
         Clustering criterion; an object such as `KMeans(prior_count=10)` sets options.
+    init : {"mixture", "kmeans"}
+        First clusters. "kmeans" is the paper's: K-means on the bottleneck. "mixture"
+        whitens the bottleneck, takes the clusters of a Gaussian mixture, and holds
+        rows to them for the first fifth of joint training; it finds clusters of
+        unequal size and shape, which K-means would cut.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
         it from the two terms after pre-training, so that units do not matter.
@@ -169,6 +175,7 @@ class DCN(
             StrOptions(set(CRITERIA)),
             HasMethods(["init", "assign", "cost", "statistics", "update"]),
         ],
+        "init": [StrOptions({"mixture", "kmeans"})],
         "lam": [Interval(Real, 0, None, closed="left"), _AUTO],
         "scale": [StrOptions({"auto", "standard", "common", "nonnegative", "none"})],
         "n_init": [_at_least(1)],
@@ -195,6 +202,7 @@ class DCN(
         input_shape: tuple[int, ...] | None = None,
         loss: str | Loss = "squared",
         criterion: str | Criterion = "kmeans",
+        init: InitRule = "mixture",
         lam: float | Auto = "auto",
         scale: ScaleRule = "auto",
         n_init: int = 4,
@@ -217,6 +225,7 @@ class DCN(
         self.input_shape = input_shape
         self.loss = loss
         self.criterion = criterion
+        self.init = init
         self.lam = lam
         self.scale = scale
         self.n_init = n_init
@@ -257,11 +266,12 @@ class DCN(
         return self
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Pass once over a chunk of rows, in order; nothing of it is kept.
+        """Learn from the next chunk of rows; nothing of it is kept.
 
-        The first chunk sets the scaling, pre-trains the network and starts the
-        clusters, so it should be a fair sample. Batches do not cross chunks. Labels,
-        sizes and costs are those of the last chunk.
+        The first chunk is fitted as by `fit`: it sets the scaling, the network and the
+        clusters, so it should be a fair sample. Each later one is passed over once, in
+        order, by the steps of Algorithm 1. Labels, sizes and costs are those of the
+        last chunk.
 
         Parameters
         ----------
@@ -278,8 +288,8 @@ class DCN(
         first = not hasattr(self, "_state")
         rows = checked_rows(self, X, reset=first)
         if first:
-            plan = self._make_plan(rows)
-            self._begin(rows, plan.without_joint_training(), Recorder())
+            self._begin(rows, self._make_plan(rows), Recorder())
+            return self
         source = ArraySource(rows, self.scaling_, self._plan.device)
         pass_once(self._state, self._plan, source)
         self._describe(source)
@@ -326,13 +336,17 @@ class DCN(
         X : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        H = check_array(H, dtype=[np.float64, np.float32])
+        points = check_array(H, dtype=[np.float64, np.float32])
         R = self._plan.n_components
-        if H.shape[1] != R:
-            raise ValueError(f"H has {H.shape[1]} columns, but the latent space {R}.")
-        points = torch.from_numpy(H).to(self._plan.device, torch.float32)
-        x_hat = decode_rows(self._state.network, TensorSource(points))
-        return self.scaling_.undo(x_hat.cpu().numpy().astype(H.dtype))
+        if points.shape[1] != R:
+            raise ValueError(
+                f"H has {points.shape[1]} columns, but the latent space has {R}."
+            )
+        source = TensorSource(
+            torch.tensor(points, dtype=torch.float32, device=self._plan.device)
+        )
+        x_hat = decode_rows(self._state.network, source)
+        return self.scaling_.undo(x_hat.cpu().numpy().astype(points.dtype))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Compute minus the mean of Eq. (4) over the rows: higher is better.
@@ -394,7 +408,8 @@ class DCN(
         """Scale, train all starts, and keep the best."""
         self._plan = plan
         self.scaling_ = find_scaling(X, resolve_scale(self.scale, plan.objective.loss))
-        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(2**31 - 1, size=self.n_init)
         source = ArraySource(X, self.scaling_, plan.device)
         trained = train(source, plan, seeds.tolist(), monitor)
         self._state = trained.state

@@ -15,7 +15,7 @@ _BLOCK_VALUES = 2**24
 def checked_rows(
     estimator: BaseEstimator, X: Any, *, reset: bool
 ) -> np.ndarray | sp.csr_array:
-    """Return `X` as a numeric array or CSR matrix of finite values; copy only if needed.
+    """Return `X` as a numeric array or CSR matrix of finite values.
 
     Integers stay integers and memmaps stay on disk: batches are converted, not `X`.
     """
@@ -57,7 +57,7 @@ def _is_numeric(column: Any) -> bool:
     return True
 
 
-def _check_values(X: np.ndarray | sp.csr_array) -> None:
+def _check_values(X: Any) -> None:
     """Refuse NaN, infinity and values too large for float32, block by block."""
     if X.dtype.kind not in "fiu":
         return
@@ -69,24 +69,21 @@ def _check_values(X: np.ndarray | sp.csr_array) -> None:
             _refuse(X)
 
 
-def _refuse(X: np.ndarray | sp.csr_array) -> None:
+def _refuse(X: Any) -> None:
     """Raise an error that counts and places the bad values."""
-    entries = X.tocoo() if sp.issparse(X) else None
-    values = entries.data if entries is not None else np.asarray(X)
-    large = np.isfinite(values) & (np.abs(values) > _LARGEST)
-    bad = ~np.isfinite(values)
+    if sp.issparse(X):
+        entries = X.tocoo()
+        values, (rows, columns) = entries.data, entries.coords
+    else:
+        values = np.ravel(X)
+        rows, columns = np.divmod(np.arange(values.size), X.shape[1])
     found, advice = _describe(values)
+    bad = ~np.isfinite(values)
     if not bad.any():
-        bad = large
-    where = np.flatnonzero(bad) if entries is not None else np.nonzero(bad)
-    rows, columns = (
-        (entries.coords[0][where], entries.coords[1][where])
-        if entries is not None
-        else where
-    )
+        bad = np.abs(values) > _LARGEST
     raise ValueError(
         f"Input X contains {found}: {bad.sum()} values, first in rows "
-        f"{_some(rows)}, columns {_some(columns)}. {advice}"
+        f"{_some(rows[bad])}, columns {_some(columns[bad])}. {advice}"
     )
 
 

@@ -11,39 +11,27 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-
-class State(Protocol):
-    """Clusters while training: a NamedTuple with at least centres and counts."""
-
-    @property
-    def M(self) -> Tensor:
-        """Centres, (..., K, R)."""
-
-    @property
-    def c(self) -> Tensor:
-        """Number of samples each centre has taken so far, (..., K)."""
-
-    # NamedTuple's own method; its keywords are the fields of each State.
-    def _replace(self, **fields: Any) -> Any: ...
+# A NamedTuple of tensors with at least the centres M (..., K, R) and the number of
+# samples each has taken c (..., K). Any: a criterion only ever meets its own.
+State = Any
 
 
 class Criterion(Protocol):
     """The clustering part of Eq. (4) and its two updates, Eqs. (7) and (8)."""
 
-    # Any: a criterion only ever meets its own State and Stats.
-    def init(self, H: Tensor, n_clusters: int, seed: int) -> Any:
+    def init(self, H: Tensor, n_clusters: int, seed: int) -> State:
         """Find first clusters in the latent samples of one start, (n, R)."""
 
-    def assign(self, H: Tensor, state: Any) -> Tensor:
+    def assign(self, H: Tensor, state: State) -> Tensor:
         """Assign samples to clusters, Eq. (7): (..., n, K)."""
 
-    def cost(self, H: Tensor, S: Tensor, state: Any) -> Tensor:
+    def cost(self, H: Tensor, S: Tensor, state: State) -> Tensor:
         """Compute each sample's clustering cost, (..., n)."""
 
     def statistics(self, H: Tensor, S: Tensor) -> Any:
         """Sum up what `update` needs; sums of batches and of ranks add up."""
 
-    def update(self, state: Any, stats: Any) -> Any:
+    def update(self, state: State, stats: Any) -> State:
         """Move the clusters, Eq. (8)."""
 
 
@@ -64,7 +52,7 @@ def one_hot_nearest(distances: Tensor) -> Tensor:
 
 def converge(
     criterion: Criterion, H: Tensor, state: State, *, n_iter: int = 100
-) -> Any:
+) -> State:
     """Alternate full assignments and updates from `state` until nothing changes.
 
     Lloyd's algorithm for any criterion: with the counts set to zero, `update` takes the
@@ -83,7 +71,7 @@ def converge(
     return state._replace(c=c)
 
 
-def reseed(state: State, empty: Tensor, H: Tensor) -> Any:
+def reseed(state: State, empty: Tensor, H: Tensor) -> State:
     """Put the centres marked in `empty`, (..., K), at the rows of `H`, (..., K, R)."""
     M = torch.where(empty.unsqueeze(-1), H.to(state.M.dtype), state.M)
     return state._replace(M=M)

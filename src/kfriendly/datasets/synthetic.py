@@ -44,14 +44,14 @@ def make_sigmoid_sigmoid(
 def make_sigmoid_squared(
     n_per_cluster: int = 2_500, *, random_state: RandomState = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw x = sigmoid(W h)^2, Eq. (10); parameters as in `make_sigmoid_sigmoid`."""
+    """Draw x = sigmoid(W h)^2, Eq. (10); else as `make_sigmoid_sigmoid`."""
     return _one_layer(lambda a: sigmoid(a) ** 2, n_per_cluster, random_state)  # Eq. 10
 
 
 def make_tanh_sigmoid(
     n_per_cluster: int = 2_500, *, random_state: RandomState = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw x = tanh(sigmoid(W h)), Eq. (11); parameters as in `make_sigmoid_sigmoid`."""
+    """Draw x = tanh(sigmoid(W h)), Eq. (11); else as `make_sigmoid_sigmoid`."""
     return _one_layer(lambda a: np.tanh(sigmoid(a)), n_per_cluster, random_state)
 
 

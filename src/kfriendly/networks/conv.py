@@ -120,7 +120,7 @@ class _Shrink(nn.Module):
     ) -> None:
         super().__init__()
         k = style.kernel
-        self.conv = skip_init(
+        self.conv = skip_init(  # type: ignore[no-untyped-call]
             nn.Conv2d, outer[0], inner[0], k, stride=2, padding=k // 2
         )
         _initialise(self.conv, outer[0] * k**2, generator)
@@ -147,7 +147,7 @@ class _Grow(nn.Module):
         super().__init__()
         # An even side needs one more row than stride 2 alone gives back.
         extra = (1 - outer[1] % 2, 1 - outer[2] % 2)
-        self.conv = skip_init(
+        self.conv = skip_init(  # type: ignore[no-untyped-call]
             nn.ConvTranspose2d,
             inner[0],
             outer[0],

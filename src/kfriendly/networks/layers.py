@@ -30,7 +30,7 @@ def affine(x: Tensor, W: Tensor, b: Tensor) -> Tensor:
     if x.dim() == 2:
         starts, n_out, _ = W.shape
         y = F.linear(x, W.flatten(0, 1), b.flatten())  # (n, starts * out)
-        return y.unflatten(-1, (starts, n_out)).transpose(0, 1)
+        return y.view(-1, starts, n_out).transpose(0, 1)
     return torch.baddbmm(b.unsqueeze(-2), x, W.mT)
 
 

@@ -5,14 +5,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from kfriendly.criteria import converge, reseed
 from kfriendly.training.descent import descend
-from kfriendly.training.inference import BLOCK, encode_rows
+from kfriendly.training.inference import BLOCK
 from kfriendly.training.loop import Means
 from kfriendly.training.objective import Objective
-from kfriendly.training.sources import ChosenSource, Source
+from kfriendly.training.sources import Source
+from kfriendly.training.starts import latent_sample
 from kfriendly.training.state import TrainState
 
 EmptyPolicy = Literal["keep", "reseed"]
@@ -41,16 +43,30 @@ def sgd_step(
     without it rows go to their nearest clusters first, which needs no memory of rows
     and so works online.
     """
+    means = network_step(state, x, objective, lam=lam, S=S, clip=clip)  # Eq. (6)
     criterion = objective.criterion
-    cost = objective(state.network, x, state.cluster, lam=lam, S=S)  # Eq. (5)
-    descend(state.optimizer, cost.total, clip=clip, stacked=lam.dim() > 0)  # Eq. (6)
     with torch.no_grad():
         H = state.network.encode(x)  # (..., n, R)
         S = criterion.assign(H, state.cluster)  # Eq. (7)
         stats = criterion.statistics(H, S)
         state.cluster = criterion.update(state.cluster, stats)  # Eq. (8)
-        means = Means(cost.reconstruction.mean(-1), cost.clustering.mean(-1), lam)
     return StepResult(means, S)
+
+
+def network_step(
+    state: TrainState,
+    x: Tensor,
+    objective: Objective,
+    *,
+    lam: Tensor,
+    S: Tensor | None,
+    clip: float | None,
+) -> Means:
+    """Move the network alone, Eq. (6); return the mean costs before the step."""
+    cost = objective(state.network, x, state.cluster, lam=lam, S=S)  # Eq. (5)
+    descend(state.optimizer, cost.total, clip=clip, stacked=lam.dim() > 0)  # Eq. (6)
+    reconstruction = cost.reconstruction.detach().mean(-1)
+    return Means(reconstruction, cost.clustering.detach().mean(-1), lam)
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,9 @@ class JointRules:
     ----------
     ramp : float
         Share of the phase over which lambda rises from zero to its value.
+    hold : float
+        Share of the phase in which only the network moves, and rows and centres stay
+        where the start has put them.
     assignment : {"current", "stored"}
         Whether Eq. (5) uses each row's nearest cluster now, or of its last visit.
     refresh_every : int or None
@@ -72,6 +91,7 @@ class JointRules:
     """
 
     ramp: float = 0.0
+    hold: float = 0.0
     assignment: AssignmentRule = "current"
     refresh_every: int | None = None
     empty_cluster: EmptyPolicy = "reseed"
@@ -79,7 +99,17 @@ class JointRules:
 
 
 class Alternating:
-    """Algorithm 1 over many epochs, with its memory of labels."""
+    """Algorithm 1 over many epochs, with its memory of labels.
+
+    Parameters
+    ----------
+    objective : Objective
+    rules : JointRules
+    labels : ndarray of shape (..., n_rows)
+        First cluster of each row.
+    K : int
+        Number of clusters.
+    """
 
     def __init__(
         self, objective: Objective, rules: JointRules, labels: np.ndarray, K: int
@@ -91,20 +121,21 @@ class Alternating:
         self._before = self._labels.clone()
         self._S: Tensor | None = None  # (..., n_rows, K) if assignments are stored
         if rules.assignment == "stored":
-            self._S = torch.nn.functional.one_hot(self._labels, K).float()
+            self._S = F.one_hot(self._labels.long(), K).float()
         self._epoch = 0
 
     def step(
         self, state: TrainState, x: Tensor, index: Tensor, progress: float
     ) -> Means:
-        """Run `sgd_step` on a batch and remember where its rows went."""
-        ramp = self._rules.ramp
-        lam = state.lam * (min(1.0, progress / ramp) if ramp else 1.0)
-        S = self._S[..., index, :].to(x.device) if self._S is not None else None
-        means, S = sgd_step(
-            state, x, self._objective, lam=lam, S=S, clip=self._rules.clip
-        )
-        self._labels[..., index] = S.argmax(-1).cpu()
+        """Train on a batch and remember where its rows went."""
+        rules, objective = self._rules, self._objective
+        lam = state.lam * (min(1.0, progress / rules.ramp) if rules.ramp else 1.0)
+        if progress < rules.hold:
+            S = F.one_hot(self._labels[..., index].long(), self._K).to(x)
+            return network_step(state, x, objective, lam=lam, S=S, clip=rules.clip)
+        stored = None if self._S is None else self._S[..., index, :].to(x)
+        means, S = sgd_step(state, x, objective, lam=lam, S=stored, clip=rules.clip)
+        self._labels[..., index] = S.argmax(-1).int().cpu()
         if self._S is not None:
             self._S[..., index, :] = S.cpu()
         return means
@@ -136,18 +167,4 @@ class Alternating:
         cost = criterion.cost(H, criterion.assign(H, state.cluster), state.cluster)
         worst = cost.topk(self._K, dim=-1).indices  # (..., K)
         rows = worst.unsqueeze(-1).expand(*worst.shape, H.shape[-1])
-        state.cluster = reseed(
-            state.cluster, empty.to(H.device), H.gather(-2, rows)
-        )
-
-
-def latent_sample(
-    state: TrainState, source: Source, max_rows: int = 100_000
-) -> Tensor:
-    """Encode all rows, or a random choice of `max_rows`, (..., n, R)."""
-    if source.n_rows > max_rows:
-        # Not state.rng itself: one start's needs must not change the others' batches.
-        rng = torch.Generator().manual_seed(state.rng.initial_seed() + state.step)
-        chosen = torch.randperm(source.n_rows, generator=rng)[:max_rows]
-        source = ChosenSource(source, chosen)
-    return encode_rows(state.network, source)
+        state.cluster = reseed(state.cluster, empty.to(H.device), H.gather(-2, rows))

@@ -27,7 +27,7 @@ class Descent:
     schedule : {"constant", "diminishing", "one_cycle"}
         "diminishing" is alpha / (1 + step / 1000). "one_cycle" rises over the first
         quarter of the phase and falls to zero as a cosine; where the number of
-        steps is not known, as in `partial_fit`, it stays constant.
+        steps is not known, as in `partial_fit`, it stays at a tenth.
     clip : float or None
         Largest norm of a start's gradient.
     """
@@ -55,8 +55,9 @@ class Descent:
         """Compute the step size of a step, of `n_steps` in this phase."""
         if self.schedule == "diminishing":
             return self.learning_rate / (1.0 + step / 1000.0)
-        if self.schedule == "one_cycle" and n_steps:
-            return self.learning_rate * _one_cycle(step / n_steps)
+        if self.schedule == "one_cycle":
+            share = _one_cycle(step / n_steps) if n_steps else 0.1
+            return self.learning_rate * share
         return self.learning_rate
 
 
@@ -67,7 +68,11 @@ def _one_cycle(progress: float, rise: float = 0.25, first: float = 0.04) -> floa
 
 
 def descend(
-    optimizer: torch.optim.Optimizer, total: Tensor, *, clip: float | None, stacked: bool
+    optimizer: torch.optim.Optimizer,
+    total: Tensor,
+    *,
+    clip: float | None,
+    stacked: bool,
 ) -> None:
     """Take one step down the gradient of `total`, Eq. (6)."""
     optimizer.zero_grad(set_to_none=True)

@@ -45,9 +45,7 @@ class Monitor(Protocol):
 
     records: list[EpochRecord]
 
-    def epochs(
-        self, phase: str, n_epochs: int, state: TrainState
-    ) -> Iterator[int]:
+    def epochs(self, phase: str, n_epochs: int, state: TrainState) -> Iterator[int]:
         """Yield the epochs of a phase, as many as shall be run."""
 
     def record(self, record: EpochRecord) -> None:

@@ -23,10 +23,16 @@ class Evaluation(NamedTuple):
     reconstruction: Tensor
     clustering: Tensor
     latent_variance: Tensor
+    data_variance: Tensor  # the same for every start
 
     def take(self, start: int) -> "Evaluation":
         """Keep the values of one start."""
-        return Evaluation(*(value[start] for value in self))
+        return self._replace(
+            labels=self.labels[start],
+            reconstruction=self.reconstruction[start],
+            clustering=self.clustering[start],
+            latent_variance=self.latent_variance[start],
+        )
 
 
 def blocks(source: Source) -> Iterator[tuple[int, Tensor]]:
@@ -81,18 +87,16 @@ def evaluate(
         H = network.encode(x)
         S = criterion.assign(H, cluster)
         labels.append(S.argmax(-1)[..., :count].int().cpu())
-        terms = (
-            objective.reconstruct(network, H, x).unsqueeze(-1),
-            criterion.cost(H, S, cluster).unsqueeze(-1),
-            H,
-            H.square(),
-        )
+        reconstruction = objective.reconstruct(network, H, x).unsqueeze(-1)
+        clustering = criterion.cost(H, S, cluster).unsqueeze(-1)
+        terms = (reconstruction, clustering, H, H.square(), x, x.square())
         new = [term[..., :count, :].double().sum(-2) for term in terms]
         sums = [a + b for a, b in zip(sums, new, strict=True)] if sums else new
-    reconstruction, clustering, first, second = (s / source.n_rows for s in sums)
+    lost, within, h, hh, x, xx = (total / source.n_rows for total in sums)
     return Evaluation(
         torch.cat(labels, -1).numpy(),
-        reconstruction.squeeze(-1),
-        clustering.squeeze(-1),
-        (second - first.square()).sum(-1).clamp_min(0.0),
+        lost.squeeze(-1),
+        within.squeeze(-1),
+        (hh - h.square()).sum(-1).clamp_min(0.0),
+        (xx - x.square()).sum(-1).clamp_min(0.0),
     )

@@ -1,8 +1,8 @@
 """From a plan and data to a trained model: all starts, and the best of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,7 +13,6 @@ from kfriendly.networks import NetworkFactory
 from kfriendly.training.alternating import (
     Alternating,
     JointRules,
-    latent_sample,
     sgd_step,
 )
 from kfriendly.training.history import EpochRecord, Monitor
@@ -22,6 +21,12 @@ from kfriendly.training.loop import Phase, run_phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
 from kfriendly.training.sources import Source, batches
+from kfriendly.training.starts import (
+    InitRule,
+    cluster_latent,
+    latent_sample,
+    start_from_mixture,
+)
 from kfriendly.training.state import TrainState
 
 # Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
@@ -40,6 +45,7 @@ class Plan:
     n_components: int
     n_clusters: int
     objective: Objective
+    init: InitRule
     lam: float | None
     layers: Phase
     pretrain: Phase
@@ -47,9 +53,12 @@ class Plan:
     rules: JointRules
     device: torch.device
 
-    def without_joint_training(self) -> "Plan":
-        """Stop after the clusters are started."""
-        return replace(self, joint=replace(self.joint, n_epochs=0))
+
+class Start(NamedTuple):
+    """SAE+KM, and the label of each row that joint training starts from."""
+
+    initial: Evaluation
+    labels: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -121,10 +130,10 @@ def _train_group(
     n_records = len(monitor.records)
     state = build_state(plan, seeds, order_seed)
     pretrain(state, plan, source, monitor)
-    initial = start_clusters(state, plan, source, seeds)
-    align(state, plan, source, initial, monitor)
+    initial, first_labels = start_clusters(state, plan, source, seeds)
+    align(state, plan, source, first_labels, monitor)
     final = evaluate(state.network, state.cluster, plan.objective, source)
-    scores = _per_start(selection_score(final, initial))
+    scores = _per_start(selection_score(final))
     chosen = int(np.argmin(scores))
     history = monitor.records[n_records:]
     labels = list(np.atleast_2d(final.labels))
@@ -163,31 +172,27 @@ def pretrain(state: TrainState, plan: Plan, source: Source, monitor: Monitor) ->
 
 def start_clusters(
     state: TrainState, plan: Plan, source: Source, seeds: Sequence[int]
-) -> Evaluation:
-    """Cluster the bottleneck and set lambda; return SAE+KM."""
-    criterion = plan.objective.criterion
+) -> Start:
+    """Cluster the bottleneck and set lambda."""
+    criterion, K = plan.objective.criterion, plan.n_clusters
     H = latent_sample(state, source)
-    if H.dim() == 2:
-        state.cluster = criterion.init(H, plan.n_clusters, seeds[0])
-    else:
-        starts = [
-            criterion.init(h, plan.n_clusters, seed)
-            for h, seed in zip(H, seeds, strict=True)
-        ]
-        fields = [torch.stack(values) for values in zip(*starts, strict=True)]
-        state.cluster = type(starts[0])(*fields)
+    state.cluster = cluster_latent(criterion, H, K, seeds)
     initial = evaluate(state.network, state.cluster, plan.objective, source)
-    lam = balance(initial) if plan.lam is None else torch.full_like(state.lam, plan.lam)
-    state.lam = lam.to(state.lam)
-    return initial
+    labels, variance = initial.labels, initial.latent_variance
+    if plan.init == "mixture" and plan.joint.n_epochs:
+        labels = start_from_mixture(state, criterion, source, K, seeds)
+        variance = torch.full_like(variance, plan.n_components)  # white
+    lam = balance(initial.data_variance, variance) if plan.lam is None else plan.lam
+    state.lam = torch.zeros_like(state.lam) + lam
+    return Start(initial, labels)
 
 
 def align(
-    state: TrainState, plan: Plan, source: Source, initial: Evaluation, monitor: Monitor
+    state: TrainState, plan: Plan, source: Source, labels: np.ndarray, monitor: Monitor
 ) -> None:
     """Train network and clusters together, Algorithm 1."""
     state.optimizer = plan.joint.descent.optimizer(state.network.parameters())
-    task = Alternating(plan.objective, plan.rules, initial.labels, plan.n_clusters)
+    task = Alternating(plan.objective, plan.rules, labels, plan.n_clusters)
     run_phase(plan.joint, task, state, source, monitor)
 
 
@@ -200,32 +205,38 @@ def pass_once(state: TrainState, plan: Plan, source: Source) -> None:
         for group in state.optimizer.param_groups:
             group["lr"] = plan.joint.descent.rate(state.step, None)
         x = source.rows(index)
-        result = sgd_step(
-            state, x, plan.objective, lam=state.lam, clip=plan.rules.clip
-        )
+        result = sgd_step(state, x, plan.objective, lam=state.lam, clip=plan.rules.clip)
         finite &= result.means.objective.isfinite().cpu()
         state.step += 1
     if not finite:
         state.restore(before)
         raise TrainingDiverged(
             "The objective became infinite or NaN in this chunk; the model is as it "
-            "was before. Look for outliers in the chunk, or use a smaller learning rate."
+            "was before. Look for outliers in it, or use a smaller learning rate."
         )
 
 
-def balance(initial: Evaluation) -> Tensor:
-    """Set lambda so that both terms of Eq. (4) are in fixed proportion at the start."""
-    # To be settled by measurement.
-    smallest = torch.finfo(torch.float32).tiny
-    return 2.0 * initial.reconstruction / initial.clustering.clamp_min(smallest)
+def balance(data_variance: Tensor, latent_variance: Tensor) -> Tensor:
+    """Set lambda so that Eq. (4) weighs both terms by the variance they explain.
+
+    With lam/2 = Var(x)/Var(h) the objective is Var(x) times (the share of the data's
+    variance that is lost + the share of the latent variance within clusters): a change
+    of units of either changes nothing.
+    """
+    tiny = torch.finfo(torch.float32).tiny
+    return 2.0 * data_variance / latent_variance.clamp_min(tiny)
 
 
-def selection_score(final: Evaluation, initial: Evaluation) -> Tensor:
-    """Score starts without labels: the smaller, the better."""
+def selection_score(final: Evaluation) -> Tensor:
+    """Score starts without labels: Eq. (4) in shares of variance, smaller is better.
+
+    The final latent variance is used, not that at the start: a start must not win by
+    shrinking its space.
+    """
     tiny = torch.finfo(torch.float64).tiny
-    return final.reconstruction + final.clustering / final.latent_variance.clamp_min(
-        tiny
-    )
+    lost = final.reconstruction / final.data_variance.clamp_min(tiny)
+    within = final.clustering / final.latent_variance.clamp_min(tiny)
+    return lost + within
 
 
 def take_start(state: TrainState, plan: Plan, start: int) -> TrainState:
@@ -239,4 +250,4 @@ def take_start(state: TrainState, plan: Plan, start: int) -> TrainState:
 
 
 def _per_start(values: Tensor) -> list[float]:
-    return np.atleast_1d(values.cpu().numpy()).tolist()
+    return [float(value) for value in values.reshape(-1)]

@@ -1,7 +1,7 @@
 """Scaling of features: found once, recorded, invertible."""
 
 import warnings
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +26,7 @@ class Scaling(NamedTuple):
 
     def undo(self, X: np.ndarray) -> np.ndarray:
         """Bring scaled rows back to the data's units."""
-        return X * self.size + self.mean
+        return np.asarray(X * self.size + self.mean, dtype=X.dtype)
 
 
 class _Columns(NamedTuple):
@@ -82,7 +82,7 @@ def _describe(X: np.ndarray | sp.csr_array, block: int = 65_536) -> _Columns:
     return _Columns(moments.mean_, deviation, np.asarray(high - low))
 
 
-def _dense(row: np.ndarray | sp.coo_array) -> np.ndarray:
+def _dense(row: Any) -> np.ndarray:
     return np.ravel(row.toarray() if sp.issparse(row) else row)
 
 

@@ -1,0 +1,99 @@
+"""First clusters: what joint training starts from."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+from torch import Tensor
+
+from kfriendly.criteria import Criterion
+from kfriendly.networks.whitened import Whitened
+from kfriendly.training.inference import encode_rows, map_rows
+from kfriendly.training.sources import ChosenSource, Source
+from kfriendly.training.state import TrainState
+
+InitRule = Literal["mixture", "kmeans"]
+
+# Rows a mixture is fitted to: more change its components by little.
+_MIXTURE_ROWS = 5_000
+
+
+def latent_sample(state: TrainState, source: Source, max_rows: int = 100_000) -> Tensor:
+    """Encode all rows, or a random choice of `max_rows`, (..., n, R)."""
+    if source.n_rows > max_rows:
+        # Not state.rng itself: one start's needs must not change the others' batches.
+        rng = torch.Generator().manual_seed(state.rng.initial_seed() + state.step)
+        chosen = torch.randperm(source.n_rows, generator=rng)[:max_rows]
+        source = ChosenSource(source, chosen)
+    return encode_rows(state.network, source)
+
+
+def cluster_latent(
+    criterion: Criterion, H: Tensor, n_clusters: int, seeds: Sequence[int]
+) -> Any:
+    """Start the criterion on the bottleneck, for every start: SAE+KM."""
+    if H.dim() == 2:
+        return criterion.init(H, n_clusters, seeds[0])
+    states = [
+        criterion.init(h, n_clusters, seed) for h, seed in zip(H, seeds, strict=True)
+    ]
+    fields = [torch.stack(values) for values in zip(*states, strict=True)]
+    return type(states[0])(*fields)
+
+
+def start_from_mixture(
+    state: TrainState,
+    criterion: Criterion,
+    source: Source,
+    n_clusters: int,
+    seeds: Sequence[int],
+) -> np.ndarray:
+    """Whiten the latent space and start clusters of any shape and size.
+
+    K-means wants round clusters of one size, which an autoencoder alone does not give.
+    A Gaussian mixture finds long and unequal ones; joint training, held to them at
+    first, then makes them round. Returns the labels, (..., n_rows).
+    """
+    H = latent_sample(state, source)
+    state.network = Whitened(state.network, H).to(H.device)
+    H = latent_sample(state, source)
+    cluster = cluster_latent(criterion, H, n_clusters, seeds)
+    mixtures = [
+        _mixture(h, n_clusters, seed)
+        for h, seed in zip(H.reshape(len(seeds), *H.shape[-2:]), seeds, strict=True)
+    ]
+    labels = map_rows(
+        lambda x: _predict(mixtures, state.network.encode(x)).unsqueeze(-1), source
+    ).squeeze(-1)
+    S = F.one_hot(_predict(mixtures, H), n_clusters).to(H)
+    nothing = cluster._replace(c=torch.zeros_like(cluster.c))
+    found = criterion.update(nothing, criterion.statistics(H, S))
+    state.cluster = found._replace(c=cluster.c)
+    return labels.int().cpu().numpy()
+
+
+def _mixture(H: Tensor, n_clusters: int, seed: int) -> GaussianMixture:
+    """Fit a mixture of full covariances to white latent samples."""
+    rows = H.double().cpu().numpy()
+    if len(rows) > _MIXTURE_ROWS:
+        chosen = np.random.RandomState(seed).permutation(len(rows))[:_MIXTURE_ROWS]
+        rows = rows[chosen]
+    mixture = GaussianMixture(
+        n_clusters, n_init=3, max_iter=50, reg_covar=1e-3, random_state=seed
+    )
+    with warnings.catch_warnings():
+        # Fifty rounds are enough for a start; K-means has spoken of few distinct rows.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return mixture.fit(rows)
+
+
+def _predict(mixtures: Sequence[GaussianMixture], H: Tensor) -> Tensor:
+    """Label latent samples (..., n, R) with one mixture a start."""
+    stacked = H.reshape(len(mixtures), *H.shape[-2:]).double().cpu().numpy()
+    labels = [m.predict(h) for m, h in zip(mixtures, stacked, strict=True)]
+    return torch.from_numpy(np.stack(labels)).to(H.device).reshape(H.shape[:-1])
