@@ -1,8 +1,9 @@
 """DCN: the scikit-learn face."""
 
 import copy
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -44,6 +45,11 @@ from kfriendly.validation import checked_rows
 
 Auto = Literal["auto"]
 _AUTO = StrOptions({"auto"})
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+# scikit-learn's decorator has no types; without one `fit` would return Any.
+_told_to_callbacks: Callable[[_Method], _Method] = with_callbacks
 
 
 def _at_least(low: int) -> Interval:
@@ -123,9 +129,11 @@ class DCN(
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each row: `predict` of the training data.
+    sae_km_labels_ : ndarray of shape (n_samples,)
+        Clusters of K-means after pre-training, SAE+KM from the same weights: what
+        joint training has to beat.
     initial_labels_ : ndarray of shape (n_samples,)
-        Clusters after pre-training and K-means, before joint training: SAE+KM from
-        the same weights.
+        Clusters that joint training started from: the mixture's, or SAE+KM.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres M, in the latent space. `inverse_transform` maps them back to data.
     cluster_sizes_ : ndarray of shape (n_clusters,)
@@ -241,7 +249,7 @@ class DCN(
         self.device = device
         self.random_state = random_state
 
-    @with_callbacks
+    @_told_to_callbacks
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn the latent space and the clusters of `X`.
 
@@ -416,7 +424,8 @@ class DCN(
         self.history_ = trained.history
         self.n_iter_ = sum(record.phase == "joint" for record in trained.history)
         self.lam_ = float(trained.state.lam)
-        self.initial_labels_ = trained.initial.labels
+        self.sae_km_labels_ = trained.start.sae_km.labels
+        self.initial_labels_ = trained.start.labels
         self.start_scores_ = np.array(trained.scores)
         self.start_labels_ = trained.labels
         self._describe(source)

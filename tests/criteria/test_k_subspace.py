@@ -54,6 +54,14 @@ def test_init_recovers_two_lines() -> None:
     assert float(cost.max()) < 1e-20
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_init_has_converged(seed: int) -> None:
+    H = latent_example(seed)
+    state = KSubspace().init(H, 3, seed)
+    again = converge(KSubspace(), H, state)
+    assert_close(again.M, state.M, rtol=0.0, atol=1e-10)
+
+
 def test_converge_recovers_lines_that_cross() -> None:
     # Through one point, so that no K-means could tell them apart.
     along = [-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]

@@ -109,6 +109,14 @@ def test_conv_output_is_not_negative_if_relu() -> None:
     assert float(network.decode(H).min()) == 0.0
 
 
+def test_conv_inner_decoder_layers_have_relu() -> None:
+    network = build(FACTORIES["plain"])
+    x = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
+    for layer in (network.widen, *list(network.up)[:-1]):
+        x = layer(x)
+        assert x.min().item() == 0.0
+
+
 def test_conv_batch_norm_is_over_rows_and_pixels() -> None:
     network = build(FACTORIES["batch"]).double().train()
     x = torch.randn(9, 30, generator=torch.Generator().manual_seed(0)).double()

@@ -110,7 +110,7 @@ def test_centring_subtracts_the_mean_only() -> None:
 def test_centring_subtracts_the_running_mean_in_eval() -> None:
     norm = BatchNorm((1, 1), centre_only=True)
     norm(torch.tensor([[10.0], [30.0]]))  # the running mean goes a tenth of the way
-    assert float(norm.eval()(torch.tensor([[5.0]]))) == pytest.approx(3.0)
+    assert norm.eval()(torch.tensor([[5.0]])).item() == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize("centre_only", [True, False])

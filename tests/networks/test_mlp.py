@@ -77,7 +77,7 @@ def test_tied_weights_stay_shared_after_stack_and_take() -> None:
     stacked = MLP.stack([build(style), build(style)])
     for network in (stacked, stacked.take(1)):
         with torch.no_grad():
-            network.encoder[0].weight.fill_(7.0)
+            next(network.encoder.parameters()).fill_(7.0)
         mirror = network.layer_pairs()[0].decode
         assert isinstance(mirror, TiedDense)
         assert bool((mirror.mirrored.weight == 7.0).all())
@@ -91,9 +91,10 @@ def test_tied_decoder_uses_the_transposed_weight() -> None:
 
 def test_tied_gradient_has_both_ways() -> None:
     network = build(MLPFactory((), tied=True), 1, 1)
-    network.encoder[0].weight.data.fill_(3.0)
+    weight = next(network.encoder.parameters())
+    weight.data.fill_(3.0)
     x_hat = network.decode(network.encode(torch.ones(1, 1)))  # w * w
-    (gradient,) = torch.autograd.grad(x_hat.sum(), network.encoder[0].weight)
+    (gradient,) = torch.autograd.grad(x_hat.sum(), weight)
     assert float(gradient) == 6.0
 
 
@@ -118,6 +119,14 @@ def test_linear_bottleneck_and_output_take_both_signs() -> None:
     assert float(network.decode(H).min()) < 0 < float(network.decode(H).max())
 
 
+def test_inner_decoder_layers_have_relu() -> None:
+    network = lived_in(MLPFactory((8, 6)), 5, 2, seed=0)
+    x = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
+    for layer in list(network.get_submodule("decoder").children())[:-1]:
+        x = layer(x)
+        assert x.min().item() == 0.0
+
+
 def test_decoder_is_not_normalised() -> None:
     network = build(MLPFactory((4,), normalisation="batch"))
     assert [name for name, _ in network.decoder.named_buffers()] == []
@@ -131,6 +140,7 @@ def test_gradient_of_stacked_equals_each_alone() -> None:
     gradients = []
     for network in (stacked, *networks):
         total = (network.train().decode(network.encode(x)) - x).square().sum()
-        gradients.append(torch.autograd.grad(total, list(network.parameters())))
+        trained = [p for p in network.parameters() if p.requires_grad]
+        gradients.append(torch.autograd.grad(total, trained))
     for together, *alone in zip(*gradients, strict=True):
         assert_close(together, torch.stack(alone), rtol=1e-4, atol=1e-4)

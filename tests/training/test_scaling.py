@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
 from kfriendly.errors import DataScaleWarning
-from kfriendly.training.scaling import Scaling, ScaleRule, _describe, find_scaling
+from kfriendly.training.scaling import ScaleRule, Scaling, _describe, find_scaling
 
 RULES: list[ScaleRule] = ["auto", "standard", "common", "nonnegative", "none"]
 
@@ -145,7 +145,8 @@ def test_sparse_equals_dense(rule: ScaleRule, dtype: str) -> None:
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_blocks_equal_one_pass(sparse: bool) -> None:
-    X = sp.csr_array(example()) if sparse else example()
+    rows = example().cumsum(0)  # no block is like another
+    X = sp.csr_array(rows) if sparse else rows
     for found, whole in zip(_describe(X, block=7), _describe(X), strict=True):
         assert found == pytest.approx(whole)
 
@@ -171,6 +172,12 @@ def test_constant_column_stays_finite(value: float) -> None:
         scaling = find_scaling(X, "standard")
     assert scaling.size[-1] == 1.0
     assert apply(scaling, X)[:, -1] == pytest.approx(np.zeros(50), abs=1e-6)
+
+
+@pytest.mark.parametrize(("n", "block"), [(50, 7), (100_000, 65_536)])
+def test_constant_column_is_constant_over_blocks(n: int, block: int) -> None:
+    X = np.column_stack([np.arange(n), np.full(n, 0.1)])
+    assert _describe(X, block=block).deviation[1] == 0.0
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -57,7 +57,7 @@ def _cluster(
     dcn = DCN(K, random_state=seed).set_callbacks(ShowProgress(console, name)).fit(X)
     labels = {
         "K-means": KMeans(K, n_init=10, random_state=seed).fit_predict(X),
-        "SAE+KM": dcn.initial_labels_,
+        "SAE+KM": dcn.sae_km_labels_,
         "DCN": dcn.labels_,
     }
     return _Result(name, X, y, dcn.transform(X), labels)

@@ -101,6 +101,7 @@ class Dense(nn.Module):
         self.activation = activation
         self.norm: nn.Module = nn.Identity()
         if normalisation != "none":
+            self.bias.requires_grad_(False)  # the norm takes it out and has its own
             self.norm = BatchNorm((1, n_out), centre_only=normalisation == "centring")
 
     def forward(self, x: Tensor) -> Tensor:

@@ -114,6 +114,7 @@ class Alternating:
     def __init__(
         self, objective: Objective, rules: JointRules, labels: np.ndarray, K: int
     ) -> None:
+        self.loss = objective.pretraining_loss
         self._objective = objective
         self._rules = rules
         self._K = K

@@ -7,7 +7,7 @@ import numpy as np
 from kfriendly.errors import CollapseWarning, EmptyClusterWarning
 from kfriendly.training.run import Trained
 
-# Latent variance below this share of that after pre-training is no space any more.
+# Latent variance below this share of that at the start is no space any more.
 _POINT = 1e-8
 # A cluster with more than this share of the rows has taken all.
 _ALL = 0.999
@@ -26,7 +26,7 @@ def warn_of_failures(trained: Trained) -> None:
             stacklevel=4,
         )
     largest = np.bincount(trained.final.labels).max() / trained.final.labels.size
-    before, after = trained.initial.latent_variance, trained.final.latent_variance
+    before, after = trained.start.variance, trained.final.latent_variance
     shrunk = bool(after <= _POINT * before)
     if n_clusters > 1 and (shrunk or largest > _ALL):
         what = (

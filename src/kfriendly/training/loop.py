@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from kfriendly.errors import TrainingDiverged
+from kfriendly.losses import Loss
 from kfriendly.training.descent import Descent
 from kfriendly.training.history import EpochRecord, Monitor
 from kfriendly.training.sources import Source, batches
@@ -16,6 +17,8 @@ from kfriendly.training.state import TrainState
 
 # How often the step size is halved before a diverging run is given up.
 _MAX_HALVINGS = 3
+# A reconstruction this many times worse than none at all will not come back.
+_EXPLODED = 1e3
 
 
 class Means(NamedTuple):
@@ -30,9 +33,18 @@ class Means(NamedTuple):
         """Eq. (4), averaged over samples."""
         return self.reconstruction + 0.5 * self.lam * self.clustering
 
+    def are_sound(self, ceiling: float) -> bool:
+        """Tell whether training may go on from here, for every start."""
+        finite = self.objective.isfinite().all()
+        return bool(finite) and bool((self.reconstruction <= ceiling).all())
+
 
 class Task(Protocol):
     """What is done with each batch and after each epoch."""
+
+    @property
+    def loss(self) -> Loss:
+        """The reconstruction loss of this phase."""
 
     def step(
         self, state: TrainState, x: Tensor, index: Tensor, progress: float
@@ -58,16 +70,19 @@ def run_phase(
 ) -> None:
     """Run the epochs of a phase, with a fresh optimiser for `state.network`.
 
-    An epoch whose objective is not finite is undone and run again at half the step
-    size; after three halvings `TrainingDiverged` is raised.
+    An epoch that ends in an objective that is not finite, or a reconstruction far
+    worse than none, is undone and run again at half the step size; after three
+    halvings `TrainingDiverged` is raised.
     """
     state.step = 0
     slowdown = 1.0
+    x = source.rows(torch.arange(min(phase.batch_size, source.n_rows)))
+    ceiling = _EXPLODED * float(per_row(task.loss, torch.zeros_like(x), x).mean())
     for epoch in monitor.epochs(phase.name, phase.n_epochs, state):
         began = time.perf_counter()
         before = state.snapshot()
         means = _run_epoch(phase, task, state, source, slowdown)
-        while not bool(means.objective.isfinite().all()):
+        while not means.are_sound(ceiling):
             state.restore(before)
             slowdown /= 2
             if slowdown < 0.5**_MAX_HALVINGS:
@@ -110,9 +125,16 @@ def _run_epoch(
     return Means(*sums, means.lam)
 
 
+def per_row(loss: Loss, x_hat: Tensor, x: Tensor) -> Tensor:
+    """Apply a loss that sums over the last axis to rows of any shape, say images."""
+    if x.dim() > 3:  # (n, channels, height, width) between two convolutions
+        x_hat, x = x_hat.flatten(1), x.flatten(1)
+    return loss(x_hat, x)
+
+
 def _advice(phase: Phase, epoch: int) -> str:
     return (
-        f"The objective became infinite or NaN in the {phase.name} phase, epoch "
+        f"The objective grew without bound in the {phase.name} phase, epoch "
         f"{epoch}, even at 1/{2**_MAX_HALVINGS} of learning_rate="
         f"{phase.descent.learning_rate}. Use a smaller learning rate, "
         "Descent(clip=1.0), a smaller lam, or scale='standard'."

@@ -12,7 +12,7 @@ from kfriendly.networks import LayerPair
 from kfriendly.training.descent import descend
 from kfriendly.training.history import Monitor
 from kfriendly.training.inference import encode_rows
-from kfriendly.training.loop import Means, Phase, run_phase
+from kfriendly.training.loop import Means, Phase, per_row, run_phase
 from kfriendly.training.sources import MappedSource, Source, TensorSource
 from kfriendly.training.state import TrainState
 
@@ -33,7 +33,7 @@ class Reconstruct:
         self, state: TrainState, x: Tensor, index: Tensor, progress: float
     ) -> Means:
         """Take one step of Eq. (6) with lambda = 0."""
-        per_sample = _per_row(self.loss, self.forward(x), x)
+        per_sample = per_row(self.loss, self.forward(x), x)
         mean = per_sample.mean(-1)  # (...)
         descend(state.optimizer, mean.sum(), clip=self.clip, stacked=self.stacked)
         zero = torch.zeros_like(mean)
@@ -79,13 +79,6 @@ def pretrain_end_to_end(
         state.lam.dim() > 0,
     )
     run_phase(phase, task, state, source, monitor)
-
-
-def _per_row(loss: Loss, x_hat: Tensor, x: Tensor) -> Tensor:
-    """Apply a loss that sums over the last axis to rows of any shape, say images."""
-    if x.dim() > 3:  # (n, channels, height, width) between two convolutions
-        x_hat, x = x_hat.flatten(1), x.flatten(1)
-    return loss(x_hat, x)
 
 
 def _unique_parameters(pair: LayerPair) -> Sequence[nn.Parameter]:

@@ -55,10 +55,15 @@ class Plan:
 
 
 class Start(NamedTuple):
-    """SAE+KM, and the label of each row that joint training starts from."""
+    """SAE+KM, and the labels and latent variance that joint training starts from."""
 
-    initial: Evaluation
-    labels: np.ndarray
+    sae_km: Evaluation
+    labels: np.ndarray  # (..., n_rows)
+    variance: Tensor  # (...)
+
+    def take(self, start: int) -> "Start":
+        """Keep the values of one start."""
+        return Start(self.sae_km.take(start), self.labels[start], self.variance[start])
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ class Trained:
     ----------
     state : TrainState
         Network and clusters of the best start.
-    initial : Evaluation
-        Its labels and costs after pre-training and K-means: SAE+KM.
+    start : Start
+        SAE+KM, and what its joint training started from.
     final : Evaluation
         The same after joint training.
     history : list of EpochRecord
@@ -82,7 +87,7 @@ class Trained:
     """
 
     state: TrainState
-    initial: Evaluation
+    start: Start
     final: Evaluation
     history: list[EpochRecord]
     scores: list[float]
@@ -104,7 +109,7 @@ def train(
     best = min(results, key=lambda trained: min(trained.scores))
     return Trained(
         best.state,
-        best.initial,
+        best.start,
         best.final,
         best.history,
         scores=[score for trained in results for score in trained.scores],
@@ -130,8 +135,8 @@ def _train_group(
     n_records = len(monitor.records)
     state = build_state(plan, seeds, order_seed)
     pretrain(state, plan, source, monitor)
-    initial, first_labels = start_clusters(state, plan, source, seeds)
-    align(state, plan, source, first_labels, monitor)
+    start = start_clusters(state, plan, source, seeds)
+    align(state, plan, source, start.labels, monitor)
     final = evaluate(state.network, state.cluster, plan.objective, source)
     scores = _per_start(selection_score(final))
     chosen = int(np.argmin(scores))
@@ -139,9 +144,9 @@ def _train_group(
     labels = list(np.atleast_2d(final.labels))
     if len(seeds) > 1:
         state = take_start(state, plan, chosen)
-        initial, final = initial.take(chosen), final.take(chosen)
+        start, final = start.take(chosen), final.take(chosen)
         history = [record.take(chosen) for record in history]
-    return Trained(state, initial, final, history, scores, labels)
+    return Trained(state, start, final, history, scores, labels)
 
 
 def build_state(plan: Plan, seeds: Sequence[int], order_seed: int) -> TrainState:
@@ -177,14 +182,14 @@ def start_clusters(
     criterion, K = plan.objective.criterion, plan.n_clusters
     H = latent_sample(state, source)
     state.cluster = cluster_latent(criterion, H, K, seeds)
-    initial = evaluate(state.network, state.cluster, plan.objective, source)
-    labels, variance = initial.labels, initial.latent_variance
+    sae_km = evaluate(state.network, state.cluster, plan.objective, source)
+    labels, variance = sae_km.labels, sae_km.latent_variance
     if plan.init == "mixture" and plan.joint.n_epochs:
         labels = start_from_mixture(state, criterion, source, K, seeds)
         variance = torch.full_like(variance, plan.n_components)  # white
-    lam = balance(initial.data_variance, variance) if plan.lam is None else plan.lam
+    lam = balance(sae_km.data_variance, variance) if plan.lam is None else plan.lam
     state.lam = torch.zeros_like(state.lam) + lam
-    return Start(initial, labels)
+    return Start(sae_km, labels, variance)
 
 
 def align(
