@@ -159,7 +159,8 @@ def test_history_has_every_epoch_of_the_chosen_start(fitted: DCN) -> None:
         ("joint", i) for i in range(5)
     ]
     assert all(record.objective.ndim == 0 for record in fitted.history_)
-    assert np.sum(fitted.history_[-1].sizes) == len(fitted.labels_)
+    sizes = fitted.history_[-1].sizes
+    assert sizes is not None and sizes.sum() == len(fitted.labels_)
 
 
 def test_best_start_has_lowest_score(fitted: DCN) -> None:

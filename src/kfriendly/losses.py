@@ -12,7 +12,7 @@ from torch import Tensor
 Loss = Callable[[Tensor, Tensor], Tensor]  # (x_hat, x) -> (..., n)
 
 # Below this a reconstruction counts as zero: log(0) would make one sample infinite.
-_SMALLEST = 1e-6
+_SMALLEST = 1e-20
 
 
 def squared(x_hat: Tensor, x: Tensor) -> Tensor:

@@ -46,8 +46,8 @@ def squared_distances(H: Tensor, M: Tensor) -> Tensor:
 
 def one_hot_nearest(distances: Tensor) -> Tensor:
     """Put a one at the smallest entry of each row."""
-    S = torch.zeros_like(distances)
-    return S.scatter_(-1, distances.argmin(-1, keepdim=True), 1.0)
+    clusters = torch.arange(distances.shape[-1], device=distances.device)
+    return (distances.argmin(-1, keepdim=True) == clusters).to(distances.dtype)
 
 
 def converge(

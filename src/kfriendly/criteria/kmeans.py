@@ -39,8 +39,8 @@ class KMeans:
         authors' code, not in the paper, where the first step would be 1/0; a small
         value lets one early batch move a centre by its full length.
     max_count : float
-        Largest count, so that the step 1/c never falls below 1/max_count and centres
-        keep up with a network that still moves. Infinity is Eq. (8) as printed.
+        Largest count, so that the steps never fall below about 1/max_count and
+        centres keep up with a network that still moves. Infinity is Eq. (8) as printed.
     """
 
     centers: Literal["online", "frozen"] = "online"
@@ -52,7 +52,8 @@ class KMeans:
         kmeans = ScikitKMeans(n_clusters, n_init=10, random_state=seed)
         M = torch.from_numpy(kmeans.fit(H.cpu().numpy()).cluster_centers_)
         M = M.to(H.device, torch.float64)
-        return CentroidState(M, torch.full_like(M[:, 0], self.prior_count))
+        c = min(self.prior_count, self.max_count)
+        return CentroidState(M, torch.full_like(M[:, 0], c))
 
     def assign(self, H: Tensor, state: CentroidState) -> Tensor:
         """Give each sample to its nearest centre, Eq. (7)."""
@@ -64,7 +65,8 @@ class KMeans:
 
     def statistics(self, H: Tensor, S: Tensor) -> CentroidStats:
         """Sum the samples of each cluster."""
-        return CentroidStats((S.mT @ H).double(), S.sum(-2).double())
+        H, S = H.double(), S.double()
+        return CentroidStats(S.mT @ H, S.sum(-2))
 
     def update(self, state: CentroidState, stats: CentroidStats) -> CentroidState:
         """Move each centre towards the samples assigned to it, Eq. (8).

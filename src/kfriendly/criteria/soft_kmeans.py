@@ -58,7 +58,8 @@ class SoftKMeans:
 
     def statistics(self, H: Tensor, S: Tensor) -> CentroidStats:
         """Sum the samples of each cluster, weighted by share."""
-        return CentroidStats((S.mT @ H).double(), S.sum(-2).double())
+        H, S = H.double(), S.double()
+        return CentroidStats(S.mT @ H, S.sum(-2))
 
     def update(self, state: SoftState, stats: CentroidStats) -> SoftState:
         """Move each centre towards its samples, Eq. (8) with shares for ones."""

@@ -51,6 +51,11 @@ class ConvFactory:
         self, n_features: int, n_components: int, generator: torch.Generator
     ) -> "Conv":
         """Build a network with fresh weights."""
+        if len(self.input_shape) not in (2, 3):
+            raise ValueError(
+                f"input_shape={self.input_shape} is no image: it must be "
+                "(height, width) or (channels, height, width)."
+            )
         if math.prod(self.input_shape) != n_features:
             raise ValueError(
                 f"input_shape={self.input_shape} needs rows of "

@@ -12,7 +12,9 @@ from kfriendly.training.objective import Objective
 from kfriendly.training.sources import Source
 
 # Rows go through the network in blocks of exactly this size, the last one filled up:
-# matrix products of one shape give a row the same bits whatever its neighbours are.
+# matrix products of one shape give a row the same value whatever its neighbours are,
+# bit for bit in layers of twelve or more outputs, and within a few units of rounding
+# in narrower ones, where the place of a row in the block may matter.
 BLOCK = 512
 
 
@@ -89,6 +91,7 @@ def evaluate(
         labels.append(S.argmax(-1)[..., :count].int().cpu())
         reconstruction = objective.reconstruct(network, H, x).unsqueeze(-1)
         clustering = criterion.cost(H, S, cluster).unsqueeze(-1)
+        H, x = H.double(), x.double()  # squares of float32 lose small variances
         terms = (reconstruction, clustering, H, H.square(), x, x.square())
         new = [term[..., :count, :].double().sum(-2) for term in terms]
         sums = [a + b for a, b in zip(sums, new, strict=True)] if sums else new

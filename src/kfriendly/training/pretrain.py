@@ -88,9 +88,9 @@ def _unique_parameters(pair: LayerPair) -> Sequence[nn.Parameter]:
 
 def _outputs(pair: LayerPair, source: Source) -> Source:
     """Return the source of the next layer: stored if it fits, else computed anew."""
-    example = pair.encode(source.rows(torch.zeros(2, dtype=torch.long)))
-    n_bytes = source.n_rows * example.numel() // 2 * example.element_size()
+    outputs = MappedSource(source, lambda x: pair.encode.eval()(x))
+    example = outputs.rows(torch.zeros(1, dtype=torch.long))
+    n_bytes = source.n_rows * example.numel() * example.element_size()
     if example.dim() > 3 or n_bytes > _CACHE_BYTES:
-        pair.encode.eval()
-        return MappedSource(source, pair.encode)
+        return outputs
     return TensorSource(encode_rows(pair.encode, source))

@@ -11,7 +11,7 @@ from kfriendly.errors import DataScaleWarning
 
 ScaleRule = Literal["auto", "standard", "common", "nonnegative", "none"]
 
-# A column this many times wider than the typical one is in other units.
+# A column this many times wider than a narrow one is in other units.
 _OTHER_UNITS = 10.0
 # Standard deviations further apart than this leave the small columns without effect.
 _HOPELESS_RATIO = 1e3
@@ -48,15 +48,14 @@ def find_scaling(X: np.ndarray | sp.csr_array, rule: ScaleRule) -> Scaling:
         to mean zero, and all divided by one number, so that the mean variance is one;
         columns in the same units (pixels, word weights) keep their proportions.
         "nonnegative": as "common", but zero stays zero. "auto": "common" where the
-        widest column is at most ten times wider than the median one, else "standard".
+        widest column is at most ten times wider than the lower quartile of widths,
+        else "standard".
     """
     columns = _describe(X)
     varying = columns.deviation > 0
     _warn(columns, rule)
     if rule == "auto":
-        widths = columns.width[varying]
-        alike = not widths.size or widths.max() <= _OTHER_UNITS * np.median(widths)
-        rule = "common" if alike else "standard"
+        rule = "common" if _alike(columns.width[varying]) else "standard"
     zeros, ones = np.zeros_like(columns.mean), np.ones_like(columns.mean)
     if rule == "none":
         return Scaling(rule, zeros, ones)
@@ -64,6 +63,18 @@ def find_scaling(X: np.ndarray | sp.csr_array, rule: ScaleRule) -> Scaling:
         return Scaling(rule, columns.mean, np.where(varying, columns.deviation, 1.0))
     size = ones * (np.sqrt(np.mean(columns.deviation**2)) or 1.0)
     return Scaling(rule, columns.mean if rule == "common" else zeros, size)
+
+
+def _alike(widths: np.ndarray) -> bool:
+    """Tell whether columns look to be in the same units.
+
+    A quarter of them may be narrower, as the pixels at the rim of an image are; of
+    four columns or fewer none.
+    """
+    if not widths.size:
+        return True
+    narrow = np.percentile(widths, 25, method="lower")
+    return bool(widths.max() <= _OTHER_UNITS * narrow)
 
 
 def _describe(X: np.ndarray | sp.csr_array, block: int = 65_536) -> _Columns:
@@ -78,7 +89,7 @@ def _describe(X: np.ndarray | sp.csr_array, block: int = 65_536) -> _Columns:
     deviation = np.sqrt(moments.var_)
     # A column that varies by rounding only is constant.
     noise = 10 * np.finfo(np.float64).eps * np.abs(moments.mean_)
-    deviation = np.where(deviation > noise, deviation, 0.0)
+    deviation = np.where((deviation > noise) & (high > low), deviation, 0.0)
     return _Columns(moments.mean_, deviation, np.asarray(high - low))
 
 

@@ -28,9 +28,9 @@ class ArraySource:
     ) -> None:
         self.n_rows = X.shape[0]
         self._X = X
-        # Float64 stays so until its mean is gone: float32 cannot hold 1e9 + 0.1.
-        kind = np.float64 if X.dtype == np.float64 else np.float32
-        self.dtype = np.dtype(kind)
+        # Wide numbers stay so until their mean is gone: float32 cannot hold 1e9 + 1.
+        kind = np.result_type(X.dtype, np.float32)
+        self.dtype = kind
         self._scaled = scaling.rule != "none"
         self._mean = torch.from_numpy(scaling.mean.astype(kind))
         self._size = torch.from_numpy(scaling.size.astype(kind))

@@ -1,0 +1,53 @@
+# make demo · make test are all a newcomer needs; each installs what it uses into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test check format synthetic clean
+
+help:
+	@echo "make demo        cluster built-in data; writes demo/spaces.png and demo/report.md"
+	@echo "make test        check style and types, run the tests with coverage"
+	@echo "make check       style, types and layers only"
+	@echo "make format      let ruff format the code"
+	@echo "make synthetic   20 draws of each synthetic model (an hour) and docs/synthetic.md"
+	@echo "make clean       remove .venv and everything made"
+
+# torch first and exactly: a looser request would fetch gigabytes of GPU libraries.
+$(VENV)/app: pyproject.toml constraints.txt
+	@echo "Installing into $(VENV): a minute or two ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kfriendly needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) torch==2.13.0
+	@$(INSTALL) -e '.[app]'
+	@touch $@
+
+$(VENV)/dev: $(VENV)/app
+	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/app
+	$(BIN)/kfriendly demo
+
+check: $(VENV)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache | tail -n 3
+
+# One torch thread for each of the two test processes: more would wait for each other.
+test: check
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov --cov-report=term -rs
+
+format: $(VENV)/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+synthetic: $(VENV)/dev
+	$(BIN)/python benchmarks/synthetic.py run
+	$(BIN)/python benchmarks/synthetic.py report
+
+clean:
+	rm -rf $(VENV) demo .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
