@@ -322,6 +322,12 @@ def test_kl_loss_refuses_negative_values(X: np.ndarray) -> None:
         DCN(**QUICK, loss="kl").fit(X)
 
 
+@pytest.mark.parametrize("hidden", [(0,), (8, -1), (2.5,), ("a",)])
+def test_hidden_widths_must_be_positive(X: np.ndarray, hidden: Any) -> None:
+    with pytest.raises(ValueError, match="hidden=.* must be whole numbers >= 1"):
+        DCN(2, hidden=hidden).fit(X)
+
+
 def test_conv_without_input_shape_says_what_it_needs(X: np.ndarray) -> None:
     with pytest.raises(ValueError, match="network='conv' needs input_shape"):
         DCN(**QUICK, network="conv").fit(X)

@@ -1,5 +1,6 @@
 """What "auto" means: choices that follow from the shape of the data."""
 
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -15,6 +16,10 @@ from kfriendly.training.objective import Objective
 from kfriendly.training.run import Plan
 from kfriendly.training.scaling import ScaleRule
 
+# Up to this many columns a small network does, and several starts cost little; up to
+# this width of its layers it bears large steps.
+_SMALL = 256
+
 
 def make_plan(params: dict[str, Any], n_rows: int, n_features: int) -> Plan:
     """Resolve the parameters of a `DCN` for data of this shape."""
@@ -22,14 +27,18 @@ def make_plan(params: dict[str, Any], n_rows: int, n_features: int) -> Plan:
     loss = resolve_loss(params["loss"])
     objective = Objective(loss, resolve_criterion(params["criterion"]))
     batch = _or(params["batch_size"], default_batch_size(n_rows))
-    joint = _descent(params["optimizer"])
-    before = _descent(params["pretrain_optimizer"] or params["optimizer"])
+    build = _network(params, n_features, loss)
+    joint = _descent(params["optimizer"], build, n_features)
+    before = joint
+    if params["pretrain_optimizer"] is not None:
+        before = _descent(params["pretrain_optimizer"], build, n_features)
     n_batches = max(1, n_rows // batch)
     return Plan(
-        build=_network(params, n_features, loss),
+        build=build,
         n_features=n_features,
         n_components=_or(params["n_components"], min(K, n_features)),
         n_clusters=K,
+        n_init=_or(params["n_init"], 4 if n_features <= _SMALL else 1),
         objective=objective,
         init=params["init"],
         lam=None if params["lam"] == "auto" else float(params["lam"]),
@@ -115,22 +124,31 @@ def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFact
         )
     if network == "conv" or (network == "auto" and input_shape is not None):
         return ConvFactory(tuple(input_shape), output=output)
-    hidden = _or(params["hidden"], default_hidden(n_features))
-    return MLPFactory(tuple(hidden), output=output)
+    hidden = tuple(_or(params["hidden"], default_hidden(n_features)))
+    if not all(isinstance(width, Integral) and width > 0 for width in hidden):
+        raise ValueError(f"hidden={hidden} must be whole numbers >= 1, or 'auto'.")
+    return MLPFactory(hidden, output=output)
 
 
 def default_hidden(n_features: int) -> tuple[int, ...]:
-    """Take the paper's widths for small and for large data."""
-    return (500, 500, 2000) if n_features > 256 else (128, 64)
+    """Take the paper's MNIST widths for many columns, a small network for few."""
+    return (128, 64) if n_features <= _SMALL else (500, 500, 2000)
 
 
-def _descent(optimizer: str | Descent) -> Descent:
-    """Give a named optimiser the rate and schedule that go with it."""
+def _descent(
+    optimizer: str | Descent, build: NetworkFactory, n_features: int
+) -> Descent:
+    """Give a named optimiser the rate and schedule that go with it.
+
+    Losses are sums over columns, so the rate of plain SGD falls with their number.
+    Adam's steps do not depend on the size of the loss, but wide networks bear less.
+    """
     if isinstance(optimizer, Descent):
         return optimizer
     if optimizer == "sgd":
-        return Descent("sgd", 1e-3, schedule="diminishing", clip=10.0)
-    return Descent("adam", 5e-3, schedule="one_cycle")
+        return Descent("sgd", 0.1 / n_features, schedule="diminishing", clip=10.0)
+    narrow = isinstance(build, MLPFactory) and max(build.hidden, default=0) <= _SMALL
+    return Descent("adam", 5e-3 if narrow else 1e-3, schedule="one_cycle")
 
 
 def _or(value: Any, default: Any) -> Any:

@@ -31,6 +31,7 @@ from kfriendly.training.failures import warn_of_failures
 from kfriendly.training.history import Monitor, Recorder
 from kfriendly.training.inference import (
     Evaluation,
+    assign_rows,
     decode_rows,
     encode_rows,
     evaluate,
@@ -99,8 +100,9 @@ class DCN(
         Scaling of the columns. "standard" gives each mean zero and deviation one,
         "common" divides all centred columns by one number, "nonnegative" does not
         centre. "auto" is "common" for columns in like units, else "standard".
-    n_init : int
-        Number of starts; the best by the final objective is kept.
+    n_init : int or "auto"
+        Number of starts; the best by the final objective is kept. "auto" is four,
+        and one for more than 256 columns, where the network is large.
     layer_epochs : int
         Epochs of layer-wise pre-training, for each layer.
     pretrain_epochs : int or "auto"
@@ -186,7 +188,7 @@ class DCN(
         "init": [StrOptions({"mixture", "kmeans"})],
         "lam": [Interval(Real, 0, None, closed="left"), _AUTO],
         "scale": [StrOptions({"auto", "standard", "common", "nonnegative", "none"})],
-        "n_init": [_at_least(1)],
+        "n_init": [_at_least(1), _AUTO],
         "layer_epochs": [_at_least(0)],
         "pretrain_epochs": [_at_least(0), _AUTO],
         "max_epochs": [_at_least(0), _AUTO],
@@ -213,7 +215,7 @@ class DCN(
         init: InitRule = "mixture",
         lam: float | Auto = "auto",
         scale: ScaleRule = "auto",
-        n_init: int = 4,
+        n_init: int | Auto = "auto",
         layer_epochs: int = 0,
         pretrain_epochs: int | Auto = "auto",
         max_epochs: int | Auto = "auto",
@@ -314,8 +316,9 @@ class DCN(
         -------
         labels : ndarray of shape (n_samples,)
         """
-        source = self._source(X)
-        return self._evaluate(source).labels
+        source, state = self._source(X), self._state
+        criterion = self._plan.objective.criterion
+        return assign_rows(state.network, state.cluster, criterion, source)
 
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Map rows to the latent space, f.
@@ -417,7 +420,7 @@ class DCN(
         self._plan = plan
         self.scaling_ = find_scaling(X, resolve_scale(self.scale, plan.objective.loss))
         rng = check_random_state(self.random_state)
-        seeds = rng.randint(2**31 - 1, size=self.n_init)
+        seeds = rng.randint(2**31 - 1, size=plan.n_init)
         source = ArraySource(X, self.scaling_, plan.device)
         trained = train(source, plan, seeds.tolist(), monitor)
         self._state = trained.state

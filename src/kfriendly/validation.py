@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 # Squares of larger values leave float32 when summed over many columns.
 _LARGEST = 1e15
-_BLOCK_VALUES = 2**24
+_BLOCK_VALUES = 2**22
 
 
 def checked_rows(

@@ -143,6 +143,13 @@ def test_sparse_equals_dense(rule: ScaleRule, dtype: str) -> None:
     assert sparse.size == pytest.approx(dense.size)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_variance_is_that_of_the_scaled_columns(rule: ScaleRule) -> None:
+    X = example()
+    scaling = find_scaling(X, rule)
+    assert scaling.variance == pytest.approx(apply(scaling, X).var(axis=0).sum())
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_blocks_equal_one_pass(sparse: bool) -> None:
     rows = example().cumsum(0)  # no block is like another

@@ -32,7 +32,9 @@ def example() -> np.ndarray:
 
 def source_of(X: np.ndarray | sp.csr_array, scaling: Scaling | None = None) -> Tensor:
     """Return the rows of `INDEX`, scaled by a rule with exact results."""
-    scaling = scaling or Scaling("common", np.array([1.0, -2.0, 0.5]), np.full(3, 2.0))
+    scaling = scaling or Scaling(
+        "common", np.array([1.0, -2.0, 0.5]), np.full(3, 2.0), 3.0
+    )
     return ArraySource(X, scaling, CPU).rows(INDEX)
 
 
@@ -61,7 +63,7 @@ def test_unsigned_rows_do_not_wrap_around(dtype: str) -> None:
 @pytest.mark.parametrize("rule", ["none", "common"])
 def test_csr_rows_equal_dense_rows(dtype: str, rule: str) -> None:
     X = example().astype(dtype)
-    scaling = Scaling(rule, np.arange(3.0), np.full(3, 2.0))
+    scaling = Scaling(rule, np.arange(3.0), np.full(3, 2.0), 3.0)
     assert torch.equal(source_of(sp.csr_array(X), scaling), source_of(X, scaling))
 
 
@@ -82,7 +84,7 @@ def test_read_only_memmap_works_without_warning(tmp_path: Path, dtype: str) -> N
 def test_rows_do_not_change_the_data(dtype: str, rule: str) -> None:
     X = example().astype(dtype)
     before = X.copy()
-    source_of(X, Scaling(rule, np.ones(3), np.full(3, 2.0))).mul_(0.0)
+    source_of(X, Scaling(rule, np.ones(3), np.full(3, 2.0), 3.0)).mul_(0.0)
     assert np.array_equal(X, before)
 
 
@@ -107,7 +109,7 @@ def test_fractions_on_a_large_mean_keep_their_digits() -> None:
 
 
 def test_unscaled_rows_are_the_data() -> None:
-    scaling = Scaling("none", np.zeros(3), np.ones(3))
+    scaling = Scaling("none", np.zeros(3), np.ones(3), 3.0)
     assert torch.equal(
         source_of(example(), scaling), torch.from_numpy(example())[INDEX].float()
     )

@@ -1,12 +1,13 @@
 """Passes over all rows without training."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from kfriendly.criteria import Criterion, State
 from kfriendly.networks import Autoencoder
 from kfriendly.training.objective import Objective
 from kfriendly.training.sources import Source
@@ -25,15 +26,14 @@ class Evaluation(NamedTuple):
     reconstruction: Tensor
     clustering: Tensor
     latent_variance: Tensor
-    data_variance: Tensor  # the same for every start
 
     def take(self, start: int) -> "Evaluation":
         """Keep the values of one start."""
-        return self._replace(
-            labels=self.labels[start],
-            reconstruction=self.reconstruction[start],
-            clustering=self.clustering[start],
-            latent_variance=self.latent_variance[start],
+        return Evaluation(
+            self.labels[start],
+            self.reconstruction[start],
+            self.clustering[start],
+            self.latent_variance[start],
         )
 
 
@@ -59,6 +59,18 @@ def encode_rows(encoder: Autoencoder | nn.Module, source: Source) -> Tensor:
     return map_rows(encode, source)
 
 
+def assign_rows(
+    network: Autoencoder, cluster: State, criterion: Criterion, source: Source
+) -> np.ndarray:
+    """Give all rows to their clusters, (..., n_rows)."""
+    network.eval()
+    labels = map_rows(
+        lambda x: criterion.assign(network.encode(x), cluster).argmax(-1, keepdim=True),
+        source,
+    )
+    return labels.squeeze(-1).int().cpu().numpy()
+
+
 def decode_rows(network: Autoencoder, source: Source) -> Tensor:
     """Decode all rows in order."""
     network.eval()
@@ -78,7 +90,7 @@ def reconstruction_losses(
 
 @torch.no_grad()
 def evaluate(
-    network: Autoencoder, cluster: Any, objective: Objective, source: Source
+    network: Autoencoder, cluster: State, objective: Objective, source: Source
 ) -> Evaluation:
     """Assign all rows and average the terms of Eq. (4); keeps nothing but labels."""
     network.eval()
@@ -91,15 +103,14 @@ def evaluate(
         labels.append(S.argmax(-1)[..., :count].int().cpu())
         reconstruction = objective.reconstruct(network, H, x).unsqueeze(-1)
         clustering = criterion.cost(H, S, cluster).unsqueeze(-1)
-        H, x = H.double(), x.double()  # squares of float32 lose small variances
-        terms = (reconstruction, clustering, H, H.square(), x, x.square())
+        H = H.double()  # squares of float32 lose small variances
+        terms = (reconstruction, clustering, H, H.square())
         new = [term[..., :count, :].double().sum(-2) for term in terms]
         sums = [a + b for a, b in zip(sums, new, strict=True)] if sums else new
-    lost, within, h, hh, x, xx = (total / source.n_rows for total in sums)
+    lost, within, h, hh = (total / source.n_rows for total in sums)
     return Evaluation(
         torch.cat(labels, -1).numpy(),
         lost.squeeze(-1),
         within.squeeze(-1),
         (hh - h.square()).sum(-1).clamp_min(0.0),
-        (xx - x.square()).sum(-1).clamp_min(0.0),
     )

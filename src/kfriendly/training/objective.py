@@ -1,12 +1,12 @@
 """The cost that the network minimises: Eqs. (4) and (5)."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torch import Tensor
 
 from kfriendly import losses
-from kfriendly.criteria import Criterion
+from kfriendly.criteria import Criterion, State
 from kfriendly.networks import Autoencoder
 
 
@@ -33,7 +33,7 @@ class Objective:
         self,
         network: Autoencoder,
         x: Tensor,
-        cluster: Any,  # the State of `criterion`
+        cluster: State,
         *,
         lam: Tensor,
         S: Tensor | None = None,

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from kfriendly.criteria import State
 from kfriendly.errors import TrainingDiverged
 from kfriendly.networks import NetworkFactory
 from kfriendly.training.alternating import (
@@ -20,7 +21,7 @@ from kfriendly.training.inference import Evaluation, evaluate
 from kfriendly.training.loop import Phase, run_phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
-from kfriendly.training.sources import Source, batches
+from kfriendly.training.sources import ArraySource, batches
 from kfriendly.training.starts import (
     InitRule,
     cluster_latent,
@@ -44,6 +45,7 @@ class Plan:
     n_features: int
     n_components: int
     n_clusters: int
+    n_init: int
     objective: Objective
     init: InitRule
     lam: float | None
@@ -95,7 +97,7 @@ class Trained:
 
 
 def train(
-    source: Source, plan: Plan, seeds: Sequence[int], monitor: Monitor
+    source: ArraySource, plan: Plan, seeds: Sequence[int], monitor: Monitor
 ) -> Trained:
     """Train one network a seed and keep the best by the final objective.
 
@@ -129,7 +131,11 @@ def _groups(plan: Plan, seeds: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _train_group(
-    source: Source, plan: Plan, seeds: Sequence[int], order_seed: int, monitor: Monitor
+    source: ArraySource,
+    plan: Plan,
+    seeds: Sequence[int],
+    order_seed: int,
+    monitor: Monitor,
 ) -> Trained:
     """Train stacked starts, or a single one, through all phases."""
     n_records = len(monitor.records)
@@ -138,7 +144,7 @@ def _train_group(
     start = start_clusters(state, plan, source, seeds)
     align(state, plan, source, start.labels, monitor)
     final = evaluate(state.network, state.cluster, plan.objective, source)
-    scores = _per_start(selection_score(final))
+    scores = _per_start(selection_score(final, source.variance))
     chosen = int(np.argmin(scores))
     history = monitor.records[n_records:]
     labels = list(np.atleast_2d(final.labels))
@@ -166,7 +172,9 @@ def build_state(plan: Plan, seeds: Sequence[int], order_seed: int) -> TrainState
     )
 
 
-def pretrain(state: TrainState, plan: Plan, source: Source, monitor: Monitor) -> None:
+def pretrain(
+    state: TrainState, plan: Plan, source: ArraySource, monitor: Monitor
+) -> None:
     """Initialise the network: layer by layer, then end to end."""
     loss = plan.objective.pretraining_loss
     if plan.layers.n_epochs:
@@ -176,7 +184,7 @@ def pretrain(state: TrainState, plan: Plan, source: Source, monitor: Monitor) ->
 
 
 def start_clusters(
-    state: TrainState, plan: Plan, source: Source, seeds: Sequence[int]
+    state: TrainState, plan: Plan, source: ArraySource, seeds: Sequence[int]
 ) -> Start:
     """Cluster the bottleneck and set lambda."""
     criterion, K = plan.objective.criterion, plan.n_clusters
@@ -187,13 +195,17 @@ def start_clusters(
     if plan.init == "mixture" and plan.joint.n_epochs:
         labels = start_from_mixture(state, criterion, source, K, seeds)
         variance = torch.full_like(variance, plan.n_components)  # white
-    lam = balance(sae_km.data_variance, variance) if plan.lam is None else plan.lam
+    lam = balance(source.variance, variance) if plan.lam is None else plan.lam
     state.lam = torch.zeros_like(state.lam) + lam
     return Start(sae_km, labels, variance)
 
 
 def align(
-    state: TrainState, plan: Plan, source: Source, labels: np.ndarray, monitor: Monitor
+    state: TrainState,
+    plan: Plan,
+    source: ArraySource,
+    labels: np.ndarray,
+    monitor: Monitor,
 ) -> None:
     """Train network and clusters together, Algorithm 1."""
     state.optimizer = plan.joint.descent.optimizer(state.network.parameters())
@@ -201,7 +213,7 @@ def align(
     run_phase(plan.joint, task, state, source, monitor)
 
 
-def pass_once(state: TrainState, plan: Plan, source: Source) -> None:
+def pass_once(state: TrainState, plan: Plan, source: ArraySource) -> None:
     """Run Algorithm 1 over the rows in order, once; on divergence nothing changes."""
     before = state.snapshot()
     state.network.train()
@@ -221,7 +233,7 @@ def pass_once(state: TrainState, plan: Plan, source: Source) -> None:
         )
 
 
-def balance(data_variance: Tensor, latent_variance: Tensor) -> Tensor:
+def balance(data_variance: float, latent_variance: Tensor) -> Tensor:
     """Set lambda so that Eq. (4) weighs both terms by the variance they explain.
 
     With lam/2 = Var(x)/Var(h) the objective is Var(x) times (the share of the data's
@@ -232,14 +244,14 @@ def balance(data_variance: Tensor, latent_variance: Tensor) -> Tensor:
     return 2.0 * data_variance / latent_variance.clamp_min(tiny)
 
 
-def selection_score(final: Evaluation) -> Tensor:
+def selection_score(final: Evaluation, data_variance: float) -> Tensor:
     """Score starts without labels: Eq. (4) in shares of variance, smaller is better.
 
     The final latent variance is used, not that at the start: a start must not win by
     shrinking its space.
     """
     tiny = torch.finfo(torch.float64).tiny
-    lost = final.reconstruction / final.data_variance.clamp_min(tiny)
+    lost = final.reconstruction / max(data_variance, tiny)
     within = final.clustering / final.latent_variance.clamp_min(tiny)
     return lost + within
 
@@ -248,7 +260,7 @@ def take_start(state: TrainState, plan: Plan, start: int) -> TrainState:
     """Copy one start out of many, with an optimiser of its own."""
     network = state.network.take(start)
     optimizer = plan.joint.descent.optimizer(network.parameters())
-    cluster: Any = type(state.cluster)(*(field[start] for field in state.cluster))
+    cluster: State = type(state.cluster)(*(field[start] for field in state.cluster))
     return TrainState(
         network, optimizer, state.rng, state.lam[start], cluster, state.step
     )

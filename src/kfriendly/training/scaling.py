@@ -13,16 +13,22 @@ ScaleRule = Literal["auto", "standard", "common", "nonnegative", "none"]
 
 # A column this many times wider than a narrow one is in other units.
 _OTHER_UNITS = 10.0
+# Rows are looked at so many values at a time.
+_BLOCK_VALUES = 2**22
 # Standard deviations further apart than this leave the small columns without effect.
 _HOPELESS_RATIO = 1e3
 
 
 class Scaling(NamedTuple):
-    """x -> (x - mean) / size, for every column; `rule` says how they were found."""
+    """x -> (x - mean) / size, for every column; `rule` says how they were found.
+
+    `variance` is the sum of the scaled columns' variances.
+    """
 
     rule: str
     mean: np.ndarray
     size: np.ndarray
+    variance: float
 
     def undo(self, X: np.ndarray) -> np.ndarray:
         """Bring scaled rows back to the data's units."""
@@ -56,13 +62,15 @@ def find_scaling(X: np.ndarray | sp.csr_array, rule: ScaleRule) -> Scaling:
     _warn(columns, rule)
     if rule == "auto":
         rule = "common" if _alike(columns.width[varying]) else "standard"
-    zeros, ones = np.zeros_like(columns.mean), np.ones_like(columns.mean)
-    if rule == "none":
-        return Scaling(rule, zeros, ones)
+    mean, size = np.zeros_like(columns.mean), np.ones_like(columns.mean)
+    if rule in ("standard", "common"):
+        mean = columns.mean
     if rule == "standard":
-        return Scaling(rule, columns.mean, np.where(varying, columns.deviation, 1.0))
-    size = ones * (np.sqrt(np.mean(columns.deviation**2)) or 1.0)
-    return Scaling(rule, columns.mean if rule == "common" else zeros, size)
+        size = np.where(varying, columns.deviation, 1.0)
+    elif rule != "none":
+        size = size * (np.sqrt(np.mean(columns.deviation**2)) or 1.0)
+    variance = float(np.sum((columns.deviation / size) ** 2))
+    return Scaling(rule, mean, size, variance)
 
 
 def _alike(widths: np.ndarray) -> bool:
@@ -77,8 +85,9 @@ def _alike(widths: np.ndarray) -> bool:
     return bool(widths.max() <= _OTHER_UNITS * narrow)
 
 
-def _describe(X: np.ndarray | sp.csr_array, block: int = 65_536) -> _Columns:
+def _describe(X: np.ndarray | sp.csr_array, block: int | None = None) -> _Columns:
     """Describe the columns a block of rows at a time, in constant memory."""
+    block = block or max(1, _BLOCK_VALUES // X.shape[1])
     moments = StandardScaler(with_mean=not sp.issparse(X))
     low, high = np.inf, -np.inf
     for first in range(0, X.shape[0], block):

@@ -27,6 +27,7 @@ class ArraySource:
         self, X: np.ndarray | sp.csr_array, scaling: Scaling, device: torch.device
     ) -> None:
         self.n_rows = X.shape[0]
+        self.variance = scaling.variance
         self._X = X
         # Wide numbers stay so until their mean is gone: float32 cannot hold 1e9 + 1.
         kind = np.result_type(X.dtype, np.float32)

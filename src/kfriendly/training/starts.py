@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from torch import Tensor
 
-from kfriendly.criteria import Criterion
+from kfriendly.criteria import Criterion, State
 from kfriendly.networks.whitened import Whitened
 from kfriendly.training.inference import encode_rows, map_rows
 from kfriendly.training.sources import ChosenSource, Source
@@ -35,7 +35,7 @@ def latent_sample(state: TrainState, source: Source, max_rows: int = 100_000) ->
 
 def cluster_latent(
     criterion: Criterion, H: Tensor, n_clusters: int, seeds: Sequence[int]
-) -> Any:
+) -> State:
     """Start the criterion on the bottleneck, for every start: SAE+KM."""
     if H.dim() == 2:
         return criterion.init(H, n_clusters, seeds[0])

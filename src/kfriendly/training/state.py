@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from kfriendly.criteria import State
 from kfriendly.networks import Autoencoder
 
 
@@ -22,7 +23,7 @@ class TrainState:
     optimizer: torch.optim.Optimizer
     rng: torch.Generator
     lam: Tensor = field(default_factory=lambda: torch.zeros(()))
-    cluster: Any = None  # the State of the criterion in use
+    cluster: State = None
     step: int = 0
 
     def snapshot(self) -> dict[str, Any]:
