@@ -76,4 +76,5 @@ def test_progress_shows_phases(terminal: bool, tmp_path: Path) -> None:
         text = file.read()
     assert "mine: pre-training" in text
     assert "mine: joint training" in text
-    assert ("2/2 epochs" in text) == terminal
+    assert ("2/2" in text) == terminal
+    assert ("2 epochs, reconstruction error" in text) != terminal

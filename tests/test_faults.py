@@ -216,6 +216,12 @@ def test_case_23_divergence_is_undone_at_a_smaller_step(X: np.ndarray) -> None:
     assert np.isfinite(dcn.transform(X)).all()
 
 
+def test_case_23_constant_zero_rows_are_no_divergence() -> None:
+    X = sp.csr_array((40, 3))
+    with pytest.warns(ConvergenceWarning):
+        DCN(**QUICK, scale="none").fit(X)
+
+
 def test_case_23_hopeless_divergence_says_what_to_do(X: np.ndarray) -> None:
     hopeless = Descent("sgd", 1e12, momentum=0.0)
     with pytest.raises(TrainingDiverged, match="smaller learning rate.*clip=1.0"):

@@ -1,8 +1,8 @@
 """What "auto" means: choices that follow from the shape of the data."""
 
-from numbers import Integral
 from typing import Any
 
+import numpy as np
 import torch
 
 from kfriendly.criteria import CRITERIA, Criterion
@@ -125,7 +125,7 @@ def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFact
     if network == "conv" or (network == "auto" and input_shape is not None):
         return ConvFactory(tuple(input_shape), output=output)
     hidden = tuple(_or(params["hidden"], default_hidden(n_features)))
-    if not all(isinstance(width, Integral) and width > 0 for width in hidden):
+    if not all(isinstance(width, int | np.integer) and width > 0 for width in hidden):
         raise ValueError(f"hidden={hidden} must be whole numbers >= 1, or 'auto'.")
     return MLPFactory(hidden, output=output)
 

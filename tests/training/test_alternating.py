@@ -109,6 +109,7 @@ def test_ramp_raises_lam_from_zero() -> None:
 def test_stored_assignments_are_those_of_the_last_visit() -> None:
     state, task = make_state(), make_task(assignment="stored")
     task.step(state, rows(), torch.arange(12), progress=0.0)  # first labels: all zero
+    task.end_epoch(state, TensorSource(rows()))
     reference = make_state()
     first = torch.tensor([[1.0, 0.0]]).repeat(12, 1)
     _, S = sgd_step(reference, rows(), OBJECTIVE, lam=reference.lam, S=first)

@@ -34,9 +34,9 @@ class ShowProgress:
         self._name = name
         self._bars: dict[int, TaskID] = {}
         self._progress = Progress(
-            TextColumn("{task.description:<32}"),
-            BarColumn(),
-            TextColumn("{task.completed:>3.0f}/{task.total:.0f} epochs"),
+            TextColumn("{task.description:<34}"),
+            BarColumn(bar_width=12),
+            TextColumn("{task.completed:>3.0f}/{task.total:.0f}"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[losses]}"),
             console=console,
@@ -63,9 +63,9 @@ class ShowProgress:
         """Move the bar after each epoch; print a line after each phase."""
         if context.task_name == "epoch":
             record = estimator.history_[-1]
-            losses = f"reconstruction {record.reconstruction.mean():.3g}"
+            losses = f"error {record.reconstruction.mean():.3g}"
             if record.changed is not None:
-                losses += f", {record.changed.mean():.1%} of labels changed"
+                losses += f", {record.changed.mean():.1%} moved"
             self._progress.update(
                 self._bars[id(context.parent)], advance=1, losses=losses
             )
@@ -73,5 +73,5 @@ class ShowProgress:
             record = estimator.history_[-1]
             self._console.print(
                 f"{self._name}: {_PHASES[context.task_name]}, {record.epoch + 1} "
-                f"epochs, reconstruction {record.reconstruction.mean():.3g}"
+                f"epochs, reconstruction error {record.reconstruction.mean():.3g}"
             )

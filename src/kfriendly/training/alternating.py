@@ -118,11 +118,14 @@ class Alternating:
         self._objective = objective
         self._rules = rules
         self._K = K
-        self._labels = torch.from_numpy(labels).clone()  # (..., n_rows)
-        self._before = self._labels.clone()
+        # As of the last epoch, and of the one under way: if that one diverges, it is
+        # run again and nothing of it must remain.
+        self._labels = torch.from_numpy(labels)  # (..., n_rows)
+        self._new_labels = self._labels.clone()
         self._S: Tensor | None = None  # (..., n_rows, K) if assignments are stored
         if rules.assignment == "stored":
             self._S = F.one_hot(self._labels.long(), K).float()
+            self._new_S = self._S.clone()
         self._epoch = 0
 
     def step(
@@ -136,17 +139,19 @@ class Alternating:
             return network_step(state, x, objective, lam=lam, S=S, clip=rules.clip)
         stored = None if self._S is None else self._S[..., index, :].to(x)
         means, S = sgd_step(state, x, objective, lam=lam, S=stored, clip=rules.clip)
-        self._labels[..., index] = S.argmax(-1).int().cpu()
+        self._new_labels[..., index] = S.argmax(-1).int().cpu()
         if self._S is not None:
-            self._S[..., index, :] = S.cpu()
+            self._new_S[..., index, :] = S.cpu()
         return means
 
     def end_epoch(self, state: TrainState, source: Source) -> dict[str, np.ndarray]:
         """Count, refresh and reseed clusters; return sizes, changes and empties."""
         self._epoch += 1
-        labels = self._labels
-        changed = (labels != self._before).float().mean(-1)
-        self._before = labels.clone()
+        labels = self._new_labels
+        changed = (labels != self._labels).float().mean(-1)
+        self._labels = labels.clone()
+        if self._S is not None:
+            self._S = self._new_S.clone()
         sizes = torch.stack([(labels == k).sum(-1) for k in range(self._K)], -1)
         empty = sizes == 0  # (..., K)
         if self._rules.empty_cluster == "reseed" and bool(empty.any()):

@@ -76,8 +76,7 @@ def run_phase(
     """
     state.step = 0
     slowdown = 1.0
-    x = source.rows(torch.arange(min(phase.batch_size, source.n_rows)))
-    ceiling = _EXPLODED * float(per_row(task.loss, torch.zeros_like(x), x).mean())
+    ceiling = _ceiling(task.loss, source.rows(torch.arange(min(256, source.n_rows))))
     for epoch in monitor.epochs(phase.name, phase.n_epochs, state):
         began = time.perf_counter()
         before = state.snapshot()
@@ -123,6 +122,13 @@ def _run_epoch(
         )
         state.step += 1
     return Means(*sums, means.lam)
+
+
+def _ceiling(loss: Loss, x: Tensor) -> float:
+    """Bound the reconstruction loss, given some rows, which may all be zero."""
+    of_nothing = float(per_row(loss, torch.zeros_like(x), x).mean())
+    of_unit_variance = x.shape[-1]
+    return _EXPLODED * (of_nothing + of_unit_variance)
 
 
 def per_row(loss: Loss, x_hat: Tensor, x: Tensor) -> Tensor:
