@@ -219,7 +219,7 @@ def test_batched_starts_equal_sequential_ones_with_normalisation(
     normalisation: Any, blobs: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = MLPFactory((8,), normalisation=normalisation, tied=True)
-    params = {**QUICK, "network": network, "init": "kmeans"}
+    params = {**QUICK, "hidden": "auto", "network": network, "init": "kmeans"}
     batched = DCN(**params).fit(blobs)
     monkeypatch.setattr(MLP, "stackable", False)
     sequential = DCN(**params).fit(blobs)
@@ -241,7 +241,7 @@ def test_batched_starts_equal_sequential_ones_with_normalisation(
         {"optimizer": "sgd"},
         {"optimizer": Descent("sgd", 0.01, schedule="constant", clip=1.0)},
         {"layer_epochs": 2},
-        {"layer_epochs": 2, "network": MLPFactory((8, 4), tied=True)},
+        {"hidden": "auto", "layer_epochs": 2, "network": MLPFactory((8, 4), tied=True)},
         {"scale": "standard"},
         {"scale": "none"},
     ],
@@ -292,7 +292,9 @@ def test_fit_takes_any_autoencoder(blobs: np.ndarray) -> None:
     def build(n_features: int, n_components: int, rng: torch.Generator) -> _OwnNetwork:
         return _OwnNetwork(n_features, n_components)
 
-    dcn = DCN(**{**QUICK, "network": build, "layer_epochs": 1}).fit(blobs)
+    dcn = DCN(3, network=build, layer_epochs=1, pretrain_epochs=2, max_epochs=2).fit(
+        blobs
+    )
     assert dcn.transform(blobs).shape == (160, 3)
 
 

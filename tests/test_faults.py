@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from kfriendly import (
     DCN,
     CollapseWarning,
+    ConvFactory,
     DataScaleWarning,
     Descent,
     EmptyClusterWarning,
     KMeans,
+    KSubspace,
     MLPFactory,
+    SoftKMeans,
     TrainingDiverged,
 )
 from kfriendly.criteria.kmeans import CentroidState, CentroidStats
@@ -121,7 +125,8 @@ def test_case_8_nothing_to_fit_raises(shape: tuple[int, int]) -> None:
 
 def test_case_9_last_batch_of_one_row_works_with_batch_norm(X: np.ndarray) -> None:
     network = MLPFactory((6,), normalisation="batch")
-    dcn = DCN(**QUICK, network=network, batch_size=20).fit(np.vstack([X, X[:1]]))
+    quick = {**QUICK, "hidden": "auto", "network": network, "batch_size": 20}
+    dcn = DCN(**quick).fit(np.vstack([X, X[:1]]))
     assert np.isfinite(dcn.transform(X)).all()
 
 
@@ -330,10 +335,57 @@ def test_kl_loss_refuses_negative_values(X: np.ndarray) -> None:
 
 @pytest.mark.parametrize("hidden", [(0,), (8, -1), (2.5,), ("a",)])
 def test_hidden_widths_must_be_positive(X: np.ndarray, hidden: Any) -> None:
-    with pytest.raises(ValueError, match="hidden=.* must be whole numbers >= 1"):
+    with pytest.raises(ValueError, match="hidden=.* whole numbers >= 1"):
         DCN(2, hidden=hidden).fit(X)
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"hidden": (4,), "network": MLPFactory()}, "hidden=.* no effect"),
+        ({"hidden": (4,), "input_shape": (2, 2)}, "hidden=.* no effect"),
+        ({"input_shape": (2, 2), "network": "mlp"}, "input_shape=.* no effect"),
+    ],
+)
+def test_parameters_without_effect_are_refused(
+    X: np.ndarray, params: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        DCN(2, **params).fit(X)
+
+
+@pytest.mark.parametrize(
+    "make, params",
+    [
+        (Descent, {"method": "newton"}),
+        (Descent, {"schedule": "never"}),
+        *((Descent, {"learning_rate": bad}) for bad in (0, -1.0, np.nan, np.inf)),
+        *((Descent, {"momentum": bad}) for bad in (-0.1, 1.0, np.nan)),
+        *((Descent, {"clip": bad}) for bad in (0, -1.0, np.nan)),
+        (KMeans, {"centers": "moving"}),
+        *((KMeans, {"prior_count": bad}) for bad in (-1, np.nan, np.inf)),
+        *((KMeans, {"max_count": bad}) for bad in (0, -1, np.nan)),
+        *((SoftKMeans, {"temperature": bad}) for bad in (0, -1, np.nan, np.inf)),
+        (SoftKMeans, {"prior_count": -1}),
+        *((KSubspace, {"q": bad}) for bad in (0, -1, 1.5)),
+        (KSubspace, {"prior_count": -1}),
+        *((MLPFactory, {"hidden": bad}) for bad in ((0,), (1.5,), [4])),
+        (MLPFactory, {"bottleneck": "tanh"}),
+        (MLPFactory, {"normalisation": "layer"}),
+        (partial(ConvFactory, (4, 4)), {"kernel": 2}),
+        (partial(ConvFactory, (4, 4)), {"channels": ()}),
+        (partial(ConvFactory, (4, 4)), {"output": "tanh"}),
+        *((ConvFactory, {"input_shape": bad}) for bad in ((4,), (4, 0), (1, 2, 3, 4))),
+    ],
+)
+def test_case_25_small_objects_refuse_bad_arguments(
+    make: Any, params: dict[str, Any]
+) -> None:
+    (name,) = params
+    with pytest.raises(ValueError, match=f"{name}=.* is not allowed; it must be"):
+        make(**params)
 
 
 def test_conv_without_input_shape_says_what_it_needs(X: np.ndarray) -> None:
     with pytest.raises(ValueError, match="network='conv' needs input_shape"):
-        DCN(**QUICK, network="conv").fit(X)
+        DCN(2, network="conv").fit(X)

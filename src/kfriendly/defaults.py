@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from kfriendly.criteria import CRITERIA, Criterion
@@ -115,6 +114,17 @@ def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFact
     """Build by the user's factory, by name, or by the shape of the images."""
     network, input_shape = params["network"], params["input_shape"]
     output: Activation = "softplus" if loss is kl else "linear"
+    conv = network == "conv" or (network == "auto" and input_shape is not None)
+    if params["hidden"] != "auto" and (conv or callable(network)):
+        raise ValueError(
+            f"hidden={params['hidden']} is for network='mlp' and would have no effect "
+            "here; give the widths to the network itself, as in MLPFactory(hidden)."
+        )
+    if input_shape is not None and not conv:
+        raise ValueError(
+            f"input_shape={input_shape} is for network='conv' and would have no effect "
+            f"with network={network!r}."
+        )
     if callable(network):
         return network  # type: ignore[no-any-return]
     if network == "conv" and input_shape is None:
@@ -122,12 +132,10 @@ def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFact
             "network='conv' needs input_shape, the (height, width) or "
             "(channels, height, width) of the image in each row."
         )
-    if network == "conv" or (network == "auto" and input_shape is not None):
+    if conv:
         return ConvFactory(tuple(input_shape), output=output)
-    hidden = tuple(_or(params["hidden"], default_hidden(n_features)))
-    if not all(isinstance(width, int | np.integer) and width > 0 for width in hidden):
-        raise ValueError(f"hidden={hidden} must be whole numbers >= 1, or 'auto'.")
-    return MLPFactory(hidden, output=output)
+    hidden = _or(params["hidden"], default_hidden(n_features))
+    return MLPFactory(tuple(hidden), output=output)
 
 
 def default_hidden(n_features: int) -> tuple[int, ...]:

@@ -1,11 +1,13 @@
 """K-subspace: every cluster is a flat piece of the latent space, not a point."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from kfriendly.arguments import are_widths, require
 from kfriendly.criteria.base import converge, one_hot_nearest, weighted_mean
 from kfriendly.criteria.kmeans import KMeans
 
@@ -45,13 +47,18 @@ class KSubspace:
     q: int = 1
     prior_count: float = 100.0
 
+    def __post_init__(self) -> None:
+        c = self.prior_count
+        require(are_widths((self.q,)), "KSubspace: q", self.q, "a whole number >= 1")
+        require(0 <= c < math.inf, "KSubspace: prior_count", c, "0 or more")
+
     def init(self, H: Tensor, n_clusters: int, seed: int) -> SubspaceState:
         """Start from K-means and alternate until the subspaces stand still."""
         R = H.shape[-1]
-        if not 0 < self.q < R:
+        if self.q >= R:
             raise ValueError(
                 f"KSubspace(q={self.q}) needs a latent space of more than {self.q} "
-                f"dimensions and q >= 1, but n_components={R}."
+                f"dimensions, but n_components={R}."
             )
         start = KMeans(prior_count=self.prior_count).init(H, n_clusters, seed)
         S = KMeans().assign(H, start)

@@ -2,13 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from sklearn.cluster import KMeans as ScikitKMeans
 from torch import Tensor
 
+from kfriendly.arguments import require
 from kfriendly.criteria.base import one_hot_nearest, squared_distances, weighted_mean
+
+CentreRule = Literal["online", "frozen"]
 
 
 class CentroidState(NamedTuple):
@@ -43,9 +46,18 @@ class KMeans:
         centres keep up with a network that still moves. Infinity is Eq. (8) as printed.
     """
 
-    centers: Literal["online", "frozen"] = "online"
+    centers: CentreRule = "online"
     prior_count: float = 100.0
     max_count: float = math.inf
+
+    def __post_init__(self) -> None:
+        rules = get_args(CentreRule)
+        for holds, name, allowed in (
+            (self.centers in rules, "centers", f"one of {rules}"),
+            (0 <= self.prior_count < math.inf, "prior_count", "0 or more"),
+            (self.max_count > 0, "max_count", "above 0; infinity is no limit"),
+        ):
+            require(holds, f"KMeans: {name}", getattr(self, name), allowed)
 
     def init(self, H: Tensor, n_clusters: int, seed: int) -> CentroidState:
         """Run scikit-learn's K-means, ten k-means++ starts, on the latent samples."""

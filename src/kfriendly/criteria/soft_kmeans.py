@@ -1,11 +1,13 @@
 """Soft K-means: every sample belongs to every cluster, by a share."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from kfriendly.arguments import require
 from kfriendly.criteria.base import squared_distances, weighted_mean
 from kfriendly.criteria.kmeans import CentroidStats, KMeans
 
@@ -36,6 +38,11 @@ class SoftKMeans:
 
     temperature: float = 0.5
     prior_count: float = 100.0
+
+    def __post_init__(self) -> None:
+        T, c = self.temperature, self.prior_count
+        require(0 < T < math.inf, "SoftKMeans: temperature", T, "above 0")
+        require(0 <= c < math.inf, "SoftKMeans: prior_count", c, "0 or more")
 
     def init(self, H: Tensor, n_clusters: int, seed: int) -> SoftState:
         """Start from hard K-means, whose mean cost sets the temperature."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import skip_init
 
+from kfriendly.arguments import are_widths, require
 from kfriendly.networks.base import Autoencoder, LayerPair
 from kfriendly.networks.layers import (
     ACTIVATIONS,
@@ -15,6 +16,7 @@ from kfriendly.networks.layers import (
     BatchNorm,
     Dense,
     Normalisation,
+    require_style,
 )
 
 
@@ -47,15 +49,22 @@ class ConvFactory:
     output: Activation = "linear"
     normalisation: Normalisation = "none"
 
+    def __post_init__(self) -> None:
+        shape, k, owner = self.input_shape, self.kernel, "ConvFactory"
+        image = are_widths(shape) and len(shape) in (2, 3)
+        sides = "(height, width) or (channels, height, width)"
+        require(image, f"{owner}: input_shape", shape, sides)
+        channels = "one or more whole numbers >= 1"
+        sound = are_widths(self.channels) and len(self.channels) > 0
+        require(sound, f"{owner}: channels", self.channels, channels)
+        require(are_widths((k,)) and k % 2 == 1, f"{owner}: kernel", k, "odd")
+        ends = {"bottleneck": self.bottleneck, "output": self.output}
+        require_style(owner, ends, self.normalisation)
+
     def __call__(
         self, n_features: int, n_components: int, generator: torch.Generator
     ) -> "Conv":
         """Build a network with fresh weights."""
-        if len(self.input_shape) not in (2, 3):
-            raise ValueError(
-                f"input_shape={self.input_shape} is no image: it must be "
-                "(height, width) or (channels, height, width)."
-            )
         if math.prod(self.input_shape) != n_features:
             raise ValueError(
                 f"input_shape={self.input_shape} needs rows of "

@@ -4,12 +4,14 @@ A weight is (out, in), or (starts, out, in) in a stacked network; see `Autoencod
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from kfriendly.arguments import require
 
 Activation = Literal["linear", "relu", "softplus"]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -18,6 +20,16 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "softplus": F.softplus,
 }
 Normalisation = Literal["none", "batch", "centring"]
+
+
+def require_style(owner: str, ends: Mapping[str, str], normalisation: str) -> None:
+    """Refuse activations at either end, or a normalisation, that do not exist."""
+    activations, kinds = tuple(ACTIVATIONS), get_args(Normalisation)
+    for name, value in ends.items():
+        holds = value in activations
+        require(holds, f"{owner}: {name}", value, f"one of {activations}")
+    holds = normalisation in kinds
+    require(holds, f"{owner}: normalisation", normalisation, f"one of {kinds}")
 
 
 def affine(x: Tensor, W: Tensor, b: Tensor) -> Tensor:

@@ -7,8 +7,15 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from kfriendly.arguments import are_widths, require
 from kfriendly.networks.base import Autoencoder, LayerPair
-from kfriendly.networks.layers import Activation, Dense, Normalisation, TiedDense
+from kfriendly.networks.layers import (
+    Activation,
+    Dense,
+    Normalisation,
+    TiedDense,
+    require_style,
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,12 @@ class MLPFactory:
     output: Activation = "linear"
     normalisation: Normalisation = "none"
     tied: bool = False
+
+    def __post_init__(self) -> None:
+        widths = "a tuple of whole numbers >= 1"
+        require(are_widths(self.hidden), "MLPFactory: hidden", self.hidden, widths)
+        ends = {"bottleneck": self.bottleneck, "output": self.output}
+        require_style("MLPFactory", ends, self.normalisation)
 
     def __call__(
         self, n_features: int, n_components: int, generator: torch.Generator

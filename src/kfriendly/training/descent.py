@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
+
+from kfriendly.arguments import require
 
 Method = Literal["adam", "sgd"]
 Schedule = Literal["constant", "diminishing", "one_cycle"]
@@ -37,6 +39,17 @@ class Descent:
     momentum: float = 0.9
     schedule: Schedule = "constant"
     clip: float | None = None
+
+    def __post_init__(self) -> None:
+        methods, schedules = get_args(Method), get_args(Schedule)
+        for holds, name, allowed in (
+            (self.method in methods, "method", f"one of {methods}"),
+            (self.schedule in schedules, "schedule", f"one of {schedules}"),
+            (0 < self.learning_rate < math.inf, "learning_rate", "above 0"),
+            (0 <= self.momentum < 1, "momentum", "from 0 to below 1"),
+            (self.clip is None or self.clip > 0, "clip", "above 0, or None"),
+        ):
+            require(holds, f"Descent: {name}", getattr(self, name), allowed)
 
     def optimizer(self, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
         """Make a torch optimiser for these parameters."""
