@@ -29,6 +29,7 @@ from kfriendly import (
     TrainingDiverged,
 )
 from kfriendly.criteria.kmeans import CentroidState, CentroidStats
+from kfriendly.networks import MLP
 
 QUICK: dict[str, Any] = {
     "n_clusters": 2,
@@ -326,6 +327,21 @@ def test_case_35_labels_do_not_depend_on_threads_or_process() -> None:
         for threads in ("1", "2", "1")
     }
     assert len(hashes) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dead_bottleneck_still_gives_a_finite_model(X: np.ndarray) -> None:
+    class Dead(MLPFactory):
+        def __call__(self, *shape: Any) -> MLP:
+            network = super().__call__(*shape)
+            for parameter in network.encoder.parameters():
+                parameter.data.zero_()
+            return network
+
+    dead = Dead((6,), bottleneck="relu")
+    dcn = DCN(2, network=dead, init="kmeans", pretrain_epochs=1, max_epochs=2).fit(X)
+    assert np.isfinite(dcn.inverse_transform(dcn.transform(X))).all()
+    assert np.isfinite(dcn.lam_)
 
 
 def test_kl_loss_refuses_negative_values(X: np.ndarray) -> None:

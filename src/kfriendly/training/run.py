@@ -195,8 +195,10 @@ def start_clusters(
     if plan.init == "mixture" and plan.joint.n_epochs:
         labels = start_from_mixture(state, criterion, source, K, seeds)
         variance = torch.full_like(variance, plan.n_components)  # white
-    lam = balance(source.variance, variance) if plan.lam is None else plan.lam
-    state.lam = torch.zeros_like(state.lam) + lam
+    lam = torch.full_like(variance, plan.lam or 0.0)
+    if plan.lam is None:
+        lam = balance(source.variance, variance)
+    state.lam = lam.to(state.lam)
     return Start(sae_km, labels, variance)
 
 
@@ -240,8 +242,9 @@ def balance(data_variance: float, latent_variance: Tensor) -> Tensor:
     variance that is lost + the share of the latent variance within clusters): a change
     of units of either changes nothing.
     """
-    tiny = torch.finfo(torch.float32).tiny
-    return 2.0 * data_variance / latent_variance.clamp_min(tiny)
+    smallest = 1e-30 * max(data_variance, 1e-30)  # of a latent space that is a point
+    lam = 2.0 * data_variance / latent_variance.clamp_min(smallest)
+    return torch.where(latent_variance > smallest, lam, 0.0)
 
 
 def selection_score(final: Evaluation, data_variance: float) -> Tensor:
