@@ -5,11 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test check format synthetic clean
+.PHONY: help demo test fast check format synthetic clean
 
 help:
 	@echo "make demo        cluster built-in data; writes demo/spaces.png and demo/report.md"
 	@echo "make test        check style and types, run the tests with coverage"
+	@echo "make fast        the tests but for the slow ones, a minute and a half"
 	@echo "make check       style, types and layers only"
 	@echo "make format      let ruff format the code"
 	@echo "make synthetic   20 draws of each synthetic model (an hour) and docs/synthetic.md"
@@ -40,6 +41,9 @@ check: $(VENV)/dev
 # One torch thread for each of the two test processes: more would wait for each other.
 test: check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov --cov-report=term -rs
+
+fast: $(VENV)/dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -m "not slow"
 
 format: $(VENV)/dev
 	$(BIN)/ruff check --fix .
