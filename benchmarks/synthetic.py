@@ -9,22 +9,18 @@ from) and DCN of a draw have the same pre-trained weights, those of the chosen s
 
 import argparse
 import json
-import subprocess
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
-import torch
+from provenance import ROOT, provenance
 from sklearn.cluster import KMeans
 
 from kfriendly import DCN, CollapseWarning
 from kfriendly.datasets import SYNTHETIC
 from kfriendly.metrics import acc, ari, nmi
 
-ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "synthetic.jsonl"
 PAGE = ROOT / "docs" / "synthetic.md"
 DRAWS = range(20)
@@ -36,14 +32,12 @@ EQUATIONS = {"sigmoid_sigmoid": 9, "sigmoid_squared": 10, "tanh_sigmoid": 11}
 def run() -> None:
     """Run every draw that is not yet in the results."""
     done = {(row["model"], row["draw"]) for row in read()}
-    commit = _git("rev-parse", "--short", "HEAD")
-    commit += "+changes" if _git("status", "--porcelain", "src") else ""
+    made_by = provenance()
     for draw in DRAWS:
         for model in SYNTHETIC:
             if (model, draw) not in done:
                 row = {"model": model, "draw": draw, **measure(model, draw)}
-                row |= {"commit": commit, "torch": torch.__version__}
-                row |= {"sklearn": sklearn.__version__, "n_init": N_INIT}
+                row |= {**made_by, "n_init": N_INIT}
                 with RESULTS.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
                 print(row, flush=True)
@@ -163,11 +157,6 @@ def read() -> list[dict[str, Any]]:
         except json.JSONDecodeError:
             print(f"Left out of {RESULTS}, not complete: {line[:60]}")
     return rows
-
-
-def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 if __name__ == "__main__":
