@@ -45,6 +45,14 @@ def test_fit_predict_finds_blobs() -> None:
     assert ari(y, DCN(4, n_init=2, random_state=0).fit_predict(X)) == 1.0
 
 
+def test_frozen_centres_are_those_of_the_mixture() -> None:
+    X, y = make_blobs(200, 6, centers=4, cluster_std=0.5, random_state=3)
+    dcn = DCN(4, n_init=1, criterion=KMeans(centers="frozen"), random_state=0).fit(X)
+    assert ari(y, dcn.initial_labels_) == 1.0
+    assert ari(y, dcn.labels_) == 1.0
+    assert np.array_equal(dcn.labels_, dcn.initial_labels_)
+
+
 def test_fit_beats_kmeans_where_clusters_are_bent() -> None:
     X, y = make_sigmoid_squared(250, random_state=100)
     found = DCN(4, pretrain_epochs=40, max_epochs=20, random_state=0).fit_predict(X)

@@ -234,6 +234,17 @@ def test_case_23_hopeless_divergence_says_what_to_do(X: np.ndarray) -> None:
         DCN(**QUICK, optimizer=hopeless).fit(X)
 
 
+def test_case_23_divergence_in_a_second_fit_keeps_the_first_model(
+    X: np.ndarray,
+) -> None:
+    dcn = DCN(**QUICK).fit(X)
+    before = dcn.transform(X)
+    dcn.set_params(optimizer=Descent("sgd", 1e12, momentum=0.0), scale="none")
+    with pytest.raises(TrainingDiverged):
+        dcn.fit(X)
+    assert np.array_equal(dcn.transform(X), before)
+
+
 def test_case_23_divergence_in_partial_fit_changes_nothing(X: np.ndarray) -> None:
     dcn = DCN(**QUICK).fit(X)
     before = dcn.transform(X)
@@ -379,6 +390,7 @@ def test_parameters_without_effect_are_refused(
         *((Descent, {"momentum": bad}) for bad in (-0.1, 1.0, np.nan)),
         *((Descent, {"clip": bad}) for bad in (0, -1.0, np.nan)),
         (KMeans, {"centers": "moving"}),
+        (partial(KMeans, centers="frozen"), {"prior_count": 0}),
         *((KMeans, {"prior_count": bad}) for bad in (-1, np.nan, np.inf)),
         *((KMeans, {"max_count": bad}) for bad in (0, -1, np.nan)),
         *((SoftKMeans, {"temperature": bad}) for bad in (0, -1, np.nan, np.inf)),

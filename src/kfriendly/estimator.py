@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -21,7 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kfriendly.criteria import CRITERIA, Criterion
-from kfriendly.defaults import make_plan, resolve_scale
+from kfriendly.defaults import make_plan, resolve_loss, resolve_scale
 from kfriendly.losses import LOSSES, Loss, kl
 from kfriendly.monitoring import CallbackMonitor
 from kfriendly.networks import NetworkFactory
@@ -38,7 +39,7 @@ from kfriendly.training.inference import (
     reconstruction_losses,
 )
 from kfriendly.training.run import Plan, pass_once, take_start, train
-from kfriendly.training.scaling import ScaleRule, find_scaling
+from kfriendly.training.scaling import ScaleRule, Scaling, find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
 from kfriendly.training.starts import InitRule
 from kfriendly.training.state import TrainState
@@ -270,8 +271,10 @@ class DCN(
         rows = checked_rows(self, X, reset=True)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=X)
-        monitor = CallbackMonitor(self, X, root, self._as_if_fitted)
-        self._begin(rows, self._make_plan(rows), monitor)
+        plan, scaling = self._make_plan(rows), self._find_scaling(rows)
+        as_if_fitted = partial(self._as_if_fitted, plan, scaling)
+        monitor = CallbackMonitor(self, X, root, as_if_fitted)
+        self._begin(rows, plan, scaling, monitor)
         root.call_on_fit_task_end(estimator=self, X=X)
         return self
 
@@ -298,7 +301,8 @@ class DCN(
         first = not hasattr(self, "_state")
         rows = checked_rows(self, X, reset=first)
         if first:
-            self._begin(rows, self._make_plan(rows), Recorder())
+            plan, scaling = self._make_plan(rows), self._find_scaling(rows)
+            self._begin(rows, plan, scaling, Recorder())
             return self
         source = ArraySource(rows, self.scaling_, self._plan.device)
         pass_once(self._state, self._plan, source)
@@ -413,17 +417,22 @@ class DCN(
             )
         return make_plan(self.get_params(deep=False), n_samples, n_features)
 
+    def _find_scaling(self, X: np.ndarray | sp.csr_array) -> Scaling:
+        return find_scaling(X, resolve_scale(self.scale, resolve_loss(self.loss)))
+
     def _begin(
-        self, X: np.ndarray | sp.csr_array, plan: Plan, monitor: Monitor
+        self,
+        X: np.ndarray | sp.csr_array,
+        plan: Plan,
+        scaling: Scaling,
+        monitor: Monitor,
     ) -> None:
-        """Scale, train all starts, and keep the best."""
-        self._plan = plan
-        self.scaling_ = find_scaling(X, resolve_scale(self.scale, plan.objective.loss))
+        """Train all starts and keep the best; a model fitted before stays till then."""
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=plan.n_init)
-        source = ArraySource(X, self.scaling_, plan.device)
+        source = ArraySource(X, scaling, plan.device)
         trained = train(source, plan, seeds.tolist(), monitor)
-        self._state = trained.state
+        self._plan, self._state, self.scaling_ = plan, trained.state, scaling
         self.history_ = trained.history
         self.n_iter_ = sum(record.phase == "joint" for record in trained.history)
         self.lam_ = float(trained.state.lam)
@@ -453,9 +462,16 @@ class DCN(
         state = self._state
         return evaluate(state.network, state.cluster, self._plan.objective, source)
 
-    def _as_if_fitted(self, state: TrainState) -> dict[str, Any]:
+    def _as_if_fitted(
+        self, plan: Plan, scaling: Scaling, state: TrainState
+    ) -> dict[str, Any]:
         """Return what a fitted copy needs, for callbacks that score each epoch."""
         if state.lam.dim():
             best = int(np.argmin(self.history_[-1].objective))
-            state = take_start(state, self._plan, best)
-        return {"_state": copy.deepcopy(state), "lam_": float(state.lam)}
+            state = take_start(state, plan, best)
+        return {
+            "_plan": plan,
+            "_state": copy.deepcopy(state),
+            "scaling_": scaling,
+            "lam_": float(state.lam),
+        }

@@ -157,14 +157,23 @@ def test_max_count_keeps_the_step_from_vanishing() -> None:
         assert float(state.M) == pytest.approx(1 - 0.9**moves)
 
 
-def test_frozen_never_moves() -> None:
+def test_frozen_moves_by_no_sample_that_comes() -> None:
     criterion = KMeans(centers="frozen")
     H, start = clusters_example(criterion)
     state = start
     for _ in range(3):
         stats = criterion.statistics(H, criterion.assign(H, state))
         state = criterion.update(state, stats)
-    assert torch.equal(converge(criterion, H, state).M, start.M)
+    assert torch.equal(state.M, start.M)
+    assert torch.equal(state.c, start.c)
+
+
+def test_frozen_starts_and_refreshes_like_online() -> None:
+    H = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    start = KMeans().init(H, 3, 0)._replace(M=H[:3].double())
+    frozen = converge(KMeans(centers="frozen"), H, start)
+    assert not torch.equal(frozen.M, start.M)
+    assert torch.equal(frozen.M, converge(KMeans(), H, start).M)
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0, 100.0])

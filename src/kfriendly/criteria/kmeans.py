@@ -35,8 +35,9 @@ class KMeans:
     Parameters
     ----------
     centers : {"online", "frozen"}
-        "online" moves the centres by Eq. (8). "frozen" keeps them where they started,
-        which is what the authors' first release did by an integer division.
+        "online" moves the centres by Eq. (8). "frozen" keeps them where the start, or
+        the last refresh, has put them, which is what the authors' first release did by
+        an integer division.
     prior_count : float
         Samples each centre counts as having taken before the first one. 100: from the
         authors' code, not in the paper, where the first step would be 1/0; a small
@@ -56,6 +57,11 @@ class KMeans:
             (self.centers in rules, "centers", f"one of {rules}"),
             (0 <= self.prior_count < math.inf, "prior_count", "0 or more"),
             (self.max_count > 0, "max_count", "above 0; infinity is no limit"),
+            (
+                self.centers == "online" or self.prior_count > 0,
+                "prior_count",
+                "above 0 with centers='frozen'",
+            ),
         ):
             require(holds, f"KMeans: {name}", getattr(self, name), allowed)
 
@@ -85,8 +91,10 @@ class KMeans:
 
         Eq. (8) applied one sample at a time, with step 1/c_k, equals one weighted mean.
         """
-        if self.centers == "frozen":
-            return state
         M, c = state
         M_new = weighted_mean(M, c, stats.sums, stats.n)  # (..., K, R)  Eq. (8)
-        return CentroidState(M_new, (c + stats.n).clamp(max=self.max_count))
+        c_new = (c + stats.n).clamp(max=self.max_count)
+        if self.centers == "frozen":  # but a start or a refresh, from no count, moves
+            M_new = torch.where((c > 0).unsqueeze(-1), M, M_new)
+            c_new = torch.where(c > 0, c, c_new)
+        return CentroidState(M_new, c_new)
