@@ -139,6 +139,18 @@ def test_reseed_puts_an_empty_centre_on_the_worst_row() -> None:
     assert float(distance) < 1e-5
 
 
+def test_nothing_remains_of_an_epoch_that_is_undone() -> None:
+    state, task = make_state(), make_task(hold=0.5)
+    before = state.snapshot()
+    task.step(state, rows(), torch.arange(12), progress=0.6)  # rows go elsewhere
+    state.restore(before)
+    task.step(state, rows(), torch.arange(12), progress=0.1)  # held to the first labels
+    reference = make_state()
+    make_task(hold=0.5).step(reference, rows(), torch.arange(12), progress=0.1)
+    found, expected = (list(s.network.parameters()) for s in (state, reference))
+    assert all(map(torch.equal, found, expected))
+
+
 def test_snapshot_brings_everything_back() -> None:
     state = make_state()
     before = state.snapshot()
