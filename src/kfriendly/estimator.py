@@ -304,7 +304,7 @@ class DCN(
             plan, scaling = self._make_plan(rows), self._find_scaling(rows)
             self._begin(rows, plan, scaling, Recorder())
             return self
-        source = ArraySource(rows, self.scaling_, self._plan.device)
+        source = self._source_of(rows)
         pass_once(self._state, self._plan, source)
         self._describe(source)
         return self
@@ -456,7 +456,11 @@ class DCN(
         """Check rows of a fitted model and make them a source."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        return ArraySource(rows, self.scaling_, self._plan.device)
+        return self._source_of(rows)
+
+    def _source_of(self, rows: np.ndarray | sp.csr_array) -> ArraySource:
+        source = ArraySource(rows, self.scaling_, self._plan.device)
+        return source.suit(self._state.network)
 
     def _evaluate(self, source: ArraySource) -> Evaluation:
         state = self._state

@@ -36,6 +36,18 @@ def none(x_hat: Tensor, x: Tensor) -> Tensor:
     return (x_hat - x).sum(-1) * 0.0
 
 
+def differentiate(loss: Loss, x_hat: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute a loss, (..., n), and its gradient with respect to `x_hat`."""
+    if loss is squared:  # by hand: autograd would take longer than the sums
+        error = x_hat - x
+        return error.square().sum(-1), error.mul_(2.0)
+    x_hat = x_hat.detach().requires_grad_()
+    with torch.enable_grad():
+        value = loss(x_hat, x)
+        (gradient,) = torch.autograd.grad(value.sum(), x_hat)
+    return value.detach(), gradient
+
+
 LOSSES: dict[str, Loss] = {
     "squared": squared,
     "absolute": absolute,

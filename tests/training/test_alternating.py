@@ -1,8 +1,10 @@
 """Algorithm 1, step by step."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
@@ -24,6 +26,15 @@ from kfriendly.training.state import TrainState
 OBJECTIVE = Objective(squared, KMeans(prior_count=5.0))
 
 
+RULES = JointRules()
+
+
+@pytest.fixture(autouse=True)
+def as_in_the_loop() -> Iterator[None]:
+    with torch.no_grad():
+        yield
+
+
 def make_state(seed: int = 0) -> TrainState:
     network = MLPFactory((6,))(4, 2, torch.Generator().manual_seed(seed))
     # On either side of the first rows' latent points, so that both get some.
@@ -42,14 +53,17 @@ def rows(n: int = 12) -> Tensor:
     return torch.randn(n, 4, generator=torch.Generator().manual_seed(1))
 
 
-def test_sgd_step_is_eqs_6_7_8_in_that_order() -> None:
+@pytest.mark.parametrize("encode_again", [False, True])
+def test_sgd_step_is_eqs_6_7_8(encode_again: bool) -> None:
     state, by_hand = make_state(), make_state()
-    x = rows()
-    _, S = sgd_step(state, x, OBJECTIVE, lam=state.lam)
+    x, rules = rows(), JointRules(encode_again=encode_again)
+    _, S = sgd_step(state, x, OBJECTIVE, rules, lam=state.lam)
 
     old = by_hand.cluster
-    network_step(by_hand, x, OBJECTIVE, lam=by_hand.lam, S=None, clip=None)  # Eq. (6)
-    H = by_hand.network.encode(x).detach()
+    H = by_hand.network.encode(x)
+    network_step(by_hand, x, OBJECTIVE, rules, lam=by_hand.lam, S=None)  # Eq. (6)
+    if encode_again:
+        H = by_hand.network.encode(x)
     nearest = (H[:, None] - old.M[None].float()).norm(dim=-1).argmin(1)  # Eq. (7)
     M, c = old.M.clone(), old.c.clone()
     for h, k in zip(H.double(), nearest, strict=True):  # Eq. (8), one by one
@@ -64,7 +78,7 @@ def test_sgd_step_is_eqs_6_7_8_in_that_order() -> None:
 def test_network_step_leaves_clusters_alone() -> None:
     state = make_state()
     before = state.cluster
-    network_step(state, rows(), OBJECTIVE, lam=state.lam, S=None, clip=None)
+    network_step(state, rows(), OBJECTIVE, RULES, lam=state.lam, S=None)
     assert state.cluster is before
 
 
@@ -72,8 +86,8 @@ def test_sgd_step_uses_stored_assignment_if_given() -> None:
     nearest, stored = make_state(), make_state()
     x = rows()
     S = 1.0 - KMeans().assign(stored.network.encode(x), stored.cluster)
-    sgd_step(nearest, x, OBJECTIVE, lam=nearest.lam)
-    sgd_step(stored, x, OBJECTIVE, lam=stored.lam, S=S)
+    sgd_step(nearest, x, OBJECTIVE, RULES, lam=nearest.lam)
+    sgd_step(stored, x, OBJECTIVE, RULES, lam=stored.lam, S=S)
     first, other = (next(s.network.parameters()) for s in (nearest, stored))
     assert not torch.equal(first, other)
 
@@ -112,8 +126,8 @@ def test_stored_assignments_are_those_of_the_last_visit() -> None:
     task.end_epoch(state, TensorSource(rows()))
     reference = make_state()
     first = torch.tensor([[1.0, 0.0]]).repeat(12, 1)
-    _, S = sgd_step(reference, rows(), OBJECTIVE, lam=reference.lam, S=first)
-    sgd_step(reference, rows(), OBJECTIVE, lam=reference.lam, S=S)
+    _, S = sgd_step(reference, rows(), OBJECTIVE, RULES, lam=reference.lam, S=first)
+    sgd_step(reference, rows(), OBJECTIVE, RULES, lam=reference.lam, S=S)
     task.step(state, rows(), torch.arange(12), progress=0.0)
     assert torch.equal(state.cluster.M, reference.cluster.M)
 
@@ -155,12 +169,12 @@ def test_snapshot_brings_everything_back() -> None:
     state = make_state()
     before = state.snapshot()
     reference = make_state()
-    sgd_step(state, rows(), OBJECTIVE, lam=state.lam)
+    sgd_step(state, rows(), OBJECTIVE, RULES, lam=state.lam)
     torch.randperm(5, generator=state.rng)
     state.restore(before)
     for result, expected in ((state, reference),):
-        sgd_step(result, rows(), OBJECTIVE, lam=result.lam)
-        sgd_step(expected, rows(), OBJECTIVE, lam=expected.lam)
+        sgd_step(result, rows(), OBJECTIVE, RULES, lam=result.lam)
+        sgd_step(expected, rows(), OBJECTIVE, RULES, lam=expected.lam)
     assert torch.equal(state.cluster.M, reference.cluster.M)
     assert torch.equal(
         torch.randperm(5, generator=state.rng),

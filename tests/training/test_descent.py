@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from kfriendly.training.descent import Descent, Method, descend
+from kfriendly.training.descent import Descent, Method, Optimizer
 
 
 def parameter(values: list[float]) -> nn.Parameter:
@@ -16,6 +16,53 @@ def parameter(values: list[float]) -> nn.Parameter:
 def slopes(p: nn.Parameter, gradient: list[float]) -> Tensor:
     """Return a cost whose gradient is this one everywhere."""
     return (p * torch.tensor(gradient, dtype=torch.float64)).sum()
+
+
+def descend(
+    optimizer: Optimizer, total: Tensor, *, clip: float | None, stacked: bool
+) -> None:
+    """Take one step down the gradient that autograd finds."""
+    optimizer.clear()
+    total.backward()  # type: ignore[no-untyped-call]
+    optimizer.step(clip=clip, stacked=stacked)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+@pytest.mark.parametrize("method", ["sgd", "adam"])
+def test_optimizer_equals_torch(method: Method, momentum: float) -> None:
+    rng = torch.Generator().manual_seed(0)
+    ours = [nn.Parameter(torch.randn(5, 3, generator=rng)) for _ in range(3)]
+    theirs = [nn.Parameter(p.detach().clone()) for p in ours]
+    optimizer = Descent(method, 0.01, momentum=momentum).optimizer(ours)
+    plain: torch.optim.Optimizer
+    if method == "adam":
+        plain = torch.optim.Adam(theirs, 0.01, betas=(momentum, 0.999), fused=True)
+    else:
+        nesterov = momentum > 0
+        plain = torch.optim.SGD(theirs, 0.01, momentum=momentum, nesterov=nesterov)
+    for _ in range(10):
+        gradients = [torch.randn(5, 3, generator=rng) for _ in ours]
+        for p, q, gradient in zip(ours, theirs, gradients, strict=True):
+            p.grad, q.grad = gradient.clone(), gradient.clone()
+        optimizer.step(clip=None, stacked=False)
+        plain.step()
+        for p, q in zip(ours, theirs, strict=True):
+            assert_close(p, q, rtol=1e-6, atol=1e-7)
+
+
+def test_restore_undoes_steps_to_the_bit() -> None:
+    p = parameter([5.0, -3.0])
+    optimizer = Descent("adam", 0.1).optimizer([p])
+    descend(optimizer, (p**2).sum(), clip=None, stacked=False)
+    snapshot, value = optimizer.snapshot(), p.detach().clone()
+    ends = []
+    for _ in range(2):
+        p.data.copy_(value)
+        optimizer.restore(snapshot)
+        for _ in range(3):
+            descend(optimizer, (p**2).sum(), clip=None, stacked=False)
+        ends.append(p.detach().clone())
+    assert torch.equal(*ends)
 
 
 def test_sgd_equals_nesterov_by_hand() -> None:

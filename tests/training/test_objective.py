@@ -1,7 +1,7 @@
 """The cost of Eq. (4), and its gradient written out by hand."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -11,13 +11,38 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from kfriendly import losses
-from kfriendly.criteria import KMeans, SoftKMeans
+from kfriendly.criteria import KMeans, KSubspace, SoftKMeans
 from kfriendly.criteria.kmeans import CentroidState
 from kfriendly.networks import MLP, Autoencoder, LayerPair, MLPFactory
-from kfriendly.training.objective import Objective
+from kfriendly.training.objective import Cost, Objective
 
 LAM = torch.tensor(0.7, dtype=torch.float64)
 EQ4 = Objective(losses.squared, KMeans())
+
+
+class Found(NamedTuple):
+    """A cost, Eq. (5), and the gradient that was left in the parameters."""
+
+    cost: Cost
+    total: Tensor
+    gradients: list[Tensor]
+
+
+@torch.no_grad()
+def differentiate(
+    network: Autoencoder,
+    x: Tensor,
+    cluster: Any,
+    *,
+    lam: Tensor,
+    S: Tensor | None = None,
+    objective: Objective = EQ4,
+) -> Found:
+    network.zero_grad(set_to_none=True)
+    cost = objective.differentiate(network, x, cluster, lam=lam, S=S)
+    total = cost.means(lam).objective.sum()
+    gradients = [p.grad for p in network.parameters() if p.grad is not None]
+    return Found(cost, total, gradients)
 
 
 def rows(n: int, width: int, seed: int = 0) -> Tensor:
@@ -66,18 +91,18 @@ def gradient_by_hand(
 @pytest.mark.parametrize("lam", [0.0, 0.7, 30.0])
 def test_gradient_equals_the_one_by_hand(hidden: tuple[int, ...], lam: float) -> None:
     network, x, cluster = build(hidden), rows(9, 4), centres(3, 2)
-    cost = EQ4(network, x, cluster, lam=torch.tensor(lam, dtype=torch.float64))
-    found = torch.autograd.grad(cost.total, list(network.parameters()))
+    weight = torch.tensor(lam, dtype=torch.float64)
+    found = differentiate(network, x, cluster, lam=weight)
     by_hand = [p.detach().numpy() for p in network.parameters()]
     total, gradients = gradient_by_hand(by_hand, x.numpy(), cluster.M.numpy(), lam)
-    assert float(cost.total.detach()) == pytest.approx(total, rel=1e-10)
-    for ours, theirs in zip(found, gradients, strict=True):
+    assert float(found.total) == pytest.approx(total, rel=1e-10)
+    for ours, theirs in zip(found.gradients, gradients, strict=True):
         assert ours.numpy() == pytest.approx(theirs, rel=1e-10, abs=1e-10)
 
 
 def test_two_layer_gradient_equals_the_formula() -> None:
     network, x, cluster = build(()), rows(9, 4), centres(3, 2)
-    cost = EQ4(network, x, cluster, lam=LAM)
+    found = differentiate(network, x, cluster, lam=LAM).gradients
     W, b, Z, d = (p.detach().numpy() for p in network.parameters())
     X, M, n = x.numpy(), cluster.M.numpy(), 9
     H = X @ W.T + b
@@ -85,7 +110,6 @@ def test_two_layer_gradient_equals_the_formula() -> None:
     E, P = H @ Z.T + d - X, H - S @ M
     to_H = 2 / n * E @ Z + float(LAM) / n * P
     by_hand = [to_H.T @ X, to_H.sum(0), 2 / n * E.T @ H, 2 / n * E.sum(0)]
-    found = torch.autograd.grad(cost.total, list(network.parameters()))
     for ours, theirs in zip(found, by_hand, strict=True):
         assert ours.numpy() == pytest.approx(theirs, rel=1e-10, abs=1e-10)
 
@@ -96,16 +120,17 @@ def test_total_equals_eq4_by_hand() -> None:
         p.data.fill_(value)  # h = 2 x + 1, g = 3 h - 1 = 6 x + 2
     cluster = CentroidState(torch.tensor([[0.0], [6.0]]).double(), torch.ones(2))
     x = torch.tensor([[0.0], [2.0]]).double()  # h: 1, 5; g: 2, 14
-    cost = EQ4(network, x, cluster, lam=torch.tensor(4.0).double())
+    found = differentiate(network, x, cluster, lam=torch.tensor(4.0).double())
+    cost = found.cost
     assert cost.reconstruction.tolist() == [4.0, 144.0]
     assert cost.clustering.tolist() == [1.0, 1.0]
-    assert cost.total.item() == (4 + 144) / 2 + 4 / 2 * (1 + 1) / 2
+    assert found.total.item() == (4 + 144) / 2 + 4 / 2 * (1 + 1) / 2
 
 
 def test_given_assignment_is_used() -> None:
     network, x, cluster = build(()), rows(9, 4), centres(3, 2)
     S = torch.eye(3).double()[torch.arange(9) % 3]
-    cost = EQ4(network, x, cluster, lam=LAM, S=S)
+    cost = differentiate(network, x, cluster, lam=LAM, S=S).cost
     expected = (network.encode(x) - S @ cluster.M).square().sum(-1)
     assert_close(cost.clustering, expected)
 
@@ -118,25 +143,19 @@ def test_assignment_is_a_constant_of_the_gradient() -> None:
         H = network.encode(x)
     cluster = criterion.init(H, 3, 0)
     objective = Objective(losses.squared, criterion)
-    implicit = objective(network, x, cluster, lam=LAM)
-    given = objective(network, x, cluster, lam=LAM, S=criterion.assign(H, cluster))
-    parameters = list(network.parameters())
-    assert_close(
-        torch.autograd.grad(implicit.total, parameters),
-        torch.autograd.grad(given.total, parameters),
-    )
+    S = criterion.assign(H, cluster)
+    implicit = differentiate(network, x, cluster, lam=LAM, objective=objective)
+    given = differentiate(network, x, cluster, lam=LAM, S=S, objective=objective)
+    assert_close(implicit.gradients, given.gradients)
 
 
 def test_lam_zero_is_plain_reconstruction() -> None:
     network, x = build((5,)), rows(9, 4)
-    cost = EQ4(network, x, centres(3, 2), lam=torch.zeros(()).double())
+    found = differentiate(network, x, centres(3, 2), lam=torch.zeros(()).double())
     plain = losses.squared(network.decode(network.encode(x)), x).mean()
-    assert torch.equal(cost.total, plain)
-    parameters = list(network.parameters())
-    assert_close(
-        torch.autograd.grad(cost.total, parameters),
-        torch.autograd.grad(plain, parameters),
-    )
+    assert torch.equal(found.total, plain)
+    by_autograd = torch.autograd.grad(plain, list(network.parameters()))
+    assert_close(found.gradients, list(by_autograd))
 
 
 def test_starts_equal_each_alone() -> None:
@@ -145,14 +164,14 @@ def test_starts_equal_each_alone() -> None:
     clusters = [CentroidState(rows(3, 2, seed=s), torch.ones(3)) for s in range(3)]
     together = CentroidState(*(torch.stack(f) for f in zip(*clusters, strict=True)))
     stacked = type(networks[0]).stack(networks)
-    cost = EQ4(stacked, x, together, lam=lam)
-    alone = [EQ4(networks[s], x, clusters[s], lam=lam[s]) for s in range(3)]
-    assert_close(cost.total, torch.stack([one.total for one in alone]).sum())
-    assert_close(cost.clustering, torch.stack([one.clustering for one in alone]))
-    found = torch.autograd.grad(cost.total, list(stacked.parameters()))
+    found = differentiate(stacked, x, together, lam=lam)
+    alone = [differentiate(networks[s], x, clusters[s], lam=lam[s]) for s in range(3)]
+    assert_close(found.total, torch.stack([one.total for one in alone]).sum())
+    clustering = torch.stack([one.cost.clustering for one in alone])
+    assert_close(found.cost.clustering, clustering)
     for s in range(3):
-        own = torch.autograd.grad(alone[s].total, list(networks[s].parameters()))
-        assert_close([gradient[s] for gradient in found], list(own))
+        own = [gradient[s] for gradient in found.gradients]
+        assert_close(own, alone[s].gradients)
 
 
 class NoDecoder(Autoencoder):
@@ -172,9 +191,10 @@ def test_loss_none_does_not_run_the_decoder() -> None:
     objective = Objective(losses.none, KMeans())
     cluster = CentroidState(torch.zeros(1, 1).double(), torch.ones(1))
     x = torch.tensor([[1.0], [3.0]]).double()
-    cost = objective(NoDecoder(), x, cluster, lam=torch.tensor(2.0).double())
-    assert cost.reconstruction.tolist() == [0.0, 0.0]
-    assert cost.total.item() == 2 / 2 * (4 + 36) / 2  # Eq. (3)
+    lam = torch.tensor(2.0).double()
+    found = differentiate(NoDecoder(), x, cluster, lam=lam, objective=objective)
+    assert found.cost.reconstruction.tolist() == [0.0, 0.0]
+    assert found.total.item() == 2 / 2 * (4 + 36) / 2  # Eq. (3)
 
 
 @pytest.mark.parametrize("name", ["squared", "absolute", "kl"])
@@ -200,9 +220,44 @@ def test_pretraining_has_a_loss_even_if_training_has_none(
 
 
 def test_clustering_term_does_not_reach_the_decoder() -> None:
-    network = build((5,))
+    network, x = build((5,)), rows(9, 4)
     assert isinstance(network, MLP)
-    cost = EQ4(network, rows(9, 4), centres(3, 2), lam=LAM)
-    decoder = list(network.decoder.parameters())
-    found = torch.autograd.grad(cost.clustering.sum(), decoder, allow_unused=True)
-    assert [gradient is None for gradient in found] == [True] * 4
+    small, large = (
+        differentiate(network, x, centres(3, 2), lam=lam).gradients[4:]
+        for lam in (LAM, 100 * LAM)
+    )
+    assert_close(small, large)
+
+
+@pytest.mark.parametrize("name", ["squared", "absolute", "kl"])
+@pytest.mark.parametrize(
+    "style",
+    [
+        {},
+        {"bottleneck": "relu", "output": "relu"},
+        {"output": "softplus"},
+        {"normalisation": "batch"},
+        {"tied": True},
+    ],
+    ids=lambda style: "-".join(style) or "plain",
+)
+@pytest.mark.parametrize(
+    "criterion", [KMeans(), SoftKMeans(), KSubspace()], ids=lambda c: type(c).__name__
+)
+def test_every_gradient_equals_that_of_autograd(
+    name: str, style: dict[str, Any], criterion: Any
+) -> None:
+    factory, loss = MLPFactory((6, 3), **style), losses.LOSSES[name]
+    network, x = lived_in(factory, 4, 2, seed=3).double(), rows(20, 4).abs()
+    network.eval()  # a batch's statistics would change between two passes
+    with torch.no_grad():
+        cluster = criterion.init(network.encode(x), 3, 0)
+    objective = Objective(loss, criterion)
+    found = differentiate(network, x, cluster, lam=LAM, objective=objective)
+    H = network.encode(x)
+    S = criterion.assign(H.detach(), cluster)
+    plain = loss(network.decode(H), x) + 0.5 * LAM * criterion.cost(H, S, cluster)
+    parameters = [p for p in network.parameters() if p.requires_grad]
+    assert_close(found.total, plain.mean().detach())
+    by_autograd = torch.autograd.grad(plain.mean(), parameters)
+    assert_close(found.gradients, list(by_autograd))

@@ -35,7 +35,8 @@ def source_of(X: np.ndarray | sp.csr_array, scaling: Scaling | None = None) -> T
     scaling = scaling or Scaling(
         "common", np.array([1.0, -2.0, 0.5]), np.full(3, 2.0), 3.0
     )
-    return ArraySource(X, scaling, CPU).rows(INDEX)
+    rows: Tensor = ArraySource(X, scaling, CPU).rows(INDEX)
+    return rows
 
 
 def expected() -> Tensor:

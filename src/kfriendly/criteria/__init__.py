@@ -4,6 +4,7 @@ from kfriendly.criteria.base import (
     Criterion,
     State,
     converge,
+    differentiate,
     reseed,
     squared_distances,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "SoftKMeans",
     "State",
     "converge",
+    "differentiate",
     "reseed",
     "squared_distances",
 ]

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans as ScikitKMeans
 from torch import Tensor
 
 from kfriendly.arguments import require
-from kfriendly.criteria.base import one_hot_nearest, squared_distances, weighted_mean
+from kfriendly.criteria.base import distances, one_hot_nearest, weighted_mean
 
 CentreRule = Literal["online", "frozen"]
 
@@ -75,11 +75,18 @@ class KMeans:
 
     def assign(self, H: Tensor, state: CentroidState) -> Tensor:
         """Give each sample to its nearest centre, Eq. (7)."""
-        return one_hot_nearest(squared_distances(H, state.M))  # (..., n, K)  Eq. (7)
+        return one_hot_nearest(distances(H, state.M))  # (..., n, K)  Eq. (7)
 
     def cost(self, H: Tensor, S: Tensor, state: CentroidState) -> Tensor:
         """Compute ||h - M s||^2, Eq. (1)."""
         return (H - S @ state.M.to(H.dtype)).square().sum(-1)  # (..., n)  Eq. (1)
+
+    def slope(
+        self, H: Tensor, S: Tensor, state: CentroidState
+    ) -> tuple[Tensor, Tensor]:
+        """Compute the cost and its gradient, 2 (h - M s)."""
+        D = H - S @ state.M.to(H.dtype)
+        return D.square().sum(-1), 2.0 * D
 
     def statistics(self, H: Tensor, S: Tensor) -> CentroidStats:
         """Sum the samples of each cluster."""
@@ -93,7 +100,9 @@ class KMeans:
         """
         M, c = state
         M_new = weighted_mean(M, c, stats.sums, stats.n)  # (..., K, R)  Eq. (8)
-        c_new = (c + stats.n).clamp(max=self.max_count)
+        c_new = c + stats.n
+        if self.max_count < math.inf:
+            c_new = c_new.clamp(max=self.max_count)
         if self.centers == "frozen":  # but a start or a refresh, from no count, moves
             M_new = torch.where((c > 0).unsqueeze(-1), M, M_new)
             c_new = torch.where(c > 0, c, c_new)

@@ -8,6 +8,9 @@ from typing import ClassVar, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
+from kfriendly.networks.tracing import ErrorTrace, Trace, trace
+from kfriendly.sparse_rows import SparseRows
+
 # (n_features, n_components, generator) -> a network with fresh weights.
 NetworkFactory = Callable[[int, int, torch.Generator], "Autoencoder"]
 
@@ -42,6 +45,25 @@ class Autoencoder(nn.Module, ABC):
     @abstractmethod
     def layer_pairs(self) -> Sequence[LayerPair]:
         """Return the layers outermost first, for layer-wise pre-training."""
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether `encode` and `trace_encode` take rows as they come, sparse."""
+        return False
+
+    # The three ways to train on a batch may be overridden where a gradient is known.
+
+    def trace_encode(self, x: Tensor) -> Trace:
+        """Encode data, with the way back to the parameters."""
+        return trace(self.encode, x, want_input=False)
+
+    def trace_decode(self, h: Tensor) -> Trace:
+        """Decode latent points, with the way back to them and the parameters."""
+        return trace(self.decode, h, want_input=True)
+
+    def trace_sparse_error(self, h: Tensor, x: SparseRows) -> ErrorTrace | None:
+        """Trace the squared error of sparse rows, if that needs no reconstruction."""
+        return None
 
     @classmethod
     def stack(cls, networks: Sequence[Self]) -> Self:

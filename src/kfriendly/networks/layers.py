@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from kfriendly.arguments import require
+from kfriendly.sparse_rows import SparseRows
 
 Activation = Literal["linear", "relu", "softplus"]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -20,6 +21,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "softplus": F.softplus,
 }
 Normalisation = Literal["none", "batch", "centring"]
+
+# From this width on a layer's weights lie in memory input by input, not output by
+# output: a sparse row has few inputs.
+WIDE = 4096
 
 
 def require_style(owner: str, ends: Mapping[str, str], normalisation: str) -> None:
@@ -32,18 +37,16 @@ def require_style(owner: str, ends: Mapping[str, str], normalisation: str) -> No
     require(holds, f"{owner}: normalisation", normalisation, f"one of {kinds}")
 
 
-def affine(x: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def affine(x: Tensor | SparseRows, W: Tensor, b: Tensor) -> Tensor:
     """Compute W x + b for every row of `x`, for one start or for all.
 
-    Rows shared by all starts, (n, in), meet all weights in one matrix product.
+    Rows (n, in) are shared by all starts, rows (starts, n, in) are not.
     """
+    if isinstance(x, SparseRows):
+        return x.times(W.mT) + b
     if W.dim() == 2:
         return F.linear(x, W, b)
-    if x.dim() == 2:
-        starts, n_out, _ = W.shape
-        y = F.linear(x, W.flatten(0, 1), b.flatten())  # (n, starts * out)
-        return y.view(-1, starts, n_out).transpose(0, 1)
-    return torch.baddbmm(b.unsqueeze(-2), x, W.mT)
+    return torch.baddbmm(b.unsqueeze(-2), x.expand(len(W), *x.shape[-2:]), W.mT)
 
 
 class BatchNorm(nn.Module):
@@ -108,6 +111,8 @@ class Dense(nn.Module):
         # He's variance keeps the size of the signal through ReLU layers.
         gain = 2.0 if activation == "relu" else 1.0
         W = torch.randn(n_out, n_in, generator=generator) * math.sqrt(gain / n_in)
+        if n_in >= WIDE:
+            W = W.mT.contiguous().mT
         self.weight = nn.Parameter(W)
         self.bias = nn.Parameter(torch.zeros(n_out))
         self.activation = activation
@@ -115,6 +120,12 @@ class Dense(nn.Module):
         if normalisation != "none":
             self.bias.requires_grad_(False)  # the norm takes it out and has its own
             self.norm = BatchNorm((1, n_out), centre_only=normalisation == "centring")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is W x + b, or its positive part, and nothing else."""
+        simple = self.activation in ("linear", "relu")
+        return simple and isinstance(self.norm, nn.Identity)
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the layer to rows, (n, in) or (starts, n, in)."""

@@ -10,12 +10,22 @@ from torch import Tensor, nn
 from kfriendly.arguments import are_widths, require
 from kfriendly.networks.base import Autoencoder, LayerPair
 from kfriendly.networks.layers import (
+    WIDE,
     Activation,
     Dense,
     Normalisation,
     TiedDense,
     require_style,
 )
+from kfriendly.networks.tracing import (
+    ErrorTrace,
+    Trace,
+    chain_of,
+    trace,
+    trace_chain,
+    trace_squared_error,
+)
+from kfriendly.sparse_rows import Rows, SparseRows
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,14 @@ class MLP(Autoencoder):
 
     stackable: ClassVar[bool] = True
 
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether rows may come sparse: wide ones, to a single start."""
+        if self._encoder_chain is None:
+            return False
+        W = self._encoder_chain[0].weight
+        return W.dim() == 2 and W.shape[-1] >= WIDE
+
     def __init__(
         self, widths: Sequence[int], style: MLPFactory, generator: torch.Generator
     ) -> None:
@@ -88,14 +106,34 @@ class MLP(Autoencoder):
                 else Dense(n_out, n_in, generator=generator, activation=outward)
             )
             self.decoder.insert(0, mirror)
+        self._encoder_chain = chain_of(self.encoder)
+        self._decoder_chain = chain_of(self.decoder)
 
-    def encode(self, x: Tensor) -> Tensor:
+    def encode(self, x: Rows) -> Tensor:
         """Map data to the latent space, f."""
         return self.encoder(x)  # type: ignore[no-any-return]  # nn.Module returns Any
 
     def decode(self, h: Tensor) -> Tensor:
         """Map the latent space back to data, g."""
         return self.decoder(h)  # type: ignore[no-any-return]
+
+    def trace_encode(self, x: Rows) -> Trace:
+        """Encode data, with the way back to the parameters."""
+        if self._encoder_chain is None:
+            return trace(self.encode, x, want_input=False)
+        return trace_chain(self._encoder_chain, x, want_input=False)
+
+    def trace_decode(self, h: Tensor) -> Trace:
+        """Decode latent points, with the way back to them and the parameters."""
+        if self._decoder_chain is None:
+            return trace(self.decode, h, want_input=True)
+        return trace_chain(self._decoder_chain, h, want_input=True)
+
+    def trace_sparse_error(self, h: Tensor, x: SparseRows) -> ErrorTrace | None:
+        """Trace the squared error of sparse rows, if the output is linear."""
+        if self._decoder_chain is None or self._decoder_chain[-1].relu:
+            return None
+        return trace_squared_error(self._decoder_chain, h, x, want_input=True)
 
     def layer_pairs(self) -> Sequence[LayerPair]:
         """Return the layers outermost first."""

@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 
 from kfriendly.networks.base import Autoencoder, LayerPair
+from kfriendly.networks.tracing import ErrorTrace, Trace
+from kfriendly.sparse_rows import SparseRows
 
 
 class Whitened(Autoencoder):
@@ -51,6 +53,28 @@ class Whitened(Autoencoder):
     def decode(self, h: Tensor) -> Tensor:
         """Map the white latent space back to data."""
         return self.network.decode(h @ self.back + self.mean)
+
+    def trace_encode(self, x: Tensor) -> Trace:
+        """Encode data, with the way back to the parameters."""
+        H, pull = self.network.trace_encode(x)
+        return Trace((H - self.mean) @ self.forth, lambda G: pull(G @ self.forth.mT))
+
+    def trace_decode(self, h: Tensor) -> Trace:
+        """Decode white latent points, with the way back to them and the parameters."""
+        x_hat, pull = self.network.trace_decode(h @ self.back + self.mean)
+        return Trace(x_hat, lambda G: pull(G) @ self.back.mT)
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether the network within takes rows as they come, sparse."""
+        return self.network.takes_sparse
+
+    def trace_sparse_error(self, h: Tensor, x: SparseRows) -> ErrorTrace | None:
+        """Trace the squared error of sparse rows by the network within."""
+        found = self.network.trace_sparse_error(h @ self.back + self.mean, x)
+        if found is None:
+            return None
+        return ErrorTrace(found.values, lambda w: found.pull(w) @ self.back.mT)
 
     def layer_pairs(self) -> Sequence[LayerPair]:
         """Return the layers of the network within."""

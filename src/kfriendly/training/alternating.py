@@ -9,10 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from kfriendly.criteria import converge, reseed
-from kfriendly.training.descent import descend
+from kfriendly.sparse_rows import Rows
 from kfriendly.training.inference import BLOCK
-from kfriendly.training.loop import Means
-from kfriendly.training.objective import Objective
+from kfriendly.training.objective import Cost, Means, Objective
 from kfriendly.training.sources import Source
 from kfriendly.training.starts import latent_sample
 from kfriendly.training.state import TrainState
@@ -26,47 +25,6 @@ class StepResult(NamedTuple):
 
     means: Means
     S: Tensor  # (..., n, K)
-
-
-def sgd_step(
-    state: TrainState,
-    x: Tensor,
-    objective: Objective,
-    *,
-    lam: Tensor,
-    S: Tensor | None = None,
-    clip: float | None = None,
-) -> StepResult:
-    """Take one step of Algorithm 1 on a batch.
-
-    `S` holds the assignment of each row from its last visit, as in the authors' code;
-    without it rows go to their nearest clusters first, which needs no memory of rows
-    and so works online.
-    """
-    means = network_step(state, x, objective, lam=lam, S=S, clip=clip)  # Eq. (6)
-    criterion = objective.criterion
-    with torch.no_grad():
-        H = state.network.encode(x)  # (..., n, R)
-        S = criterion.assign(H, state.cluster)  # Eq. (7)
-        stats = criterion.statistics(H, S)
-        state.cluster = criterion.update(state.cluster, stats)  # Eq. (8)
-    return StepResult(means, S)
-
-
-def network_step(
-    state: TrainState,
-    x: Tensor,
-    objective: Objective,
-    *,
-    lam: Tensor,
-    S: Tensor | None,
-    clip: float | None,
-) -> Means:
-    """Move the network alone, Eq. (6); return the mean costs before the step."""
-    cost = objective(state.network, x, state.cluster, lam=lam, S=S)  # Eq. (5)
-    descend(state.optimizer, cost.total, clip=clip, stacked=lam.dim() > 0)  # Eq. (6)
-    reconstruction = cost.reconstruction.detach().mean(-1)
-    return Means(reconstruction, cost.clustering.detach().mean(-1), lam)
 
 
 @dataclass(frozen=True)
@@ -88,6 +46,9 @@ class JointRules:
         What happens to a cluster that had no sample in an epoch.
     clip : float or None
         Largest norm of a start's gradient.
+    encode_again : bool
+        Whether Eqs. (7) and (8) see the batch through the network as it is after
+        Eq. (6), as printed, which takes a sixth more arithmetic, or as it was before.
     """
 
     ramp: float = 0.0
@@ -96,6 +57,50 @@ class JointRules:
     refresh_every: int | None = None
     empty_cluster: EmptyPolicy = "reseed"
     clip: float | None = None
+    encode_again: bool = False
+
+
+def sgd_step(
+    state: TrainState,
+    x: Rows,
+    objective: Objective,
+    rules: JointRules,
+    *,
+    lam: Tensor,
+    S: Tensor | None = None,
+) -> StepResult:
+    """Take one step of Algorithm 1 on a batch, under `torch.no_grad()`.
+
+    `S` holds the assignment of each row from its last visit, as in the authors' code;
+    without it rows go to their nearest clusters first, which needs no memory of rows
+    and so works online.
+    """
+    cost = network_step(state, x, objective, rules, lam=lam, S=S)  # Eq. (6)
+    criterion = objective.criterion
+    H = state.network.encode(x) if rules.encode_again else cost.H  # (..., n, R)
+    known = S is None and not rules.encode_again
+    S = cost.S if known else criterion.assign(H, state.cluster)  # Eq. (7)
+    stats = criterion.statistics(H, S)
+    state.cluster = criterion.update(state.cluster, stats)  # Eq. (8)
+    return StepResult(cost.means(lam), S)
+
+
+def network_step(
+    state: TrainState,
+    x: Rows,
+    objective: Objective,
+    rules: JointRules,
+    *,
+    lam: Tensor,
+    S: Tensor | None,
+) -> Cost:
+    """Move the network alone, Eq. (6); return the costs before the step."""
+    state.optimizer.clear()
+    cost = objective.differentiate(
+        state.network, x, state.cluster, lam=lam, S=S
+    )  # Eq. (5)
+    state.optimizer.step(clip=rules.clip, stacked=lam.dim() > 0)  # Eq. (6)
+    return cost
 
 
 class Alternating:
@@ -128,18 +133,17 @@ class Alternating:
             self._new_S = self._S.clone()
         self._epoch = 0
 
-    def step(
-        self, state: TrainState, x: Tensor, index: Tensor, progress: float
-    ) -> Means:
+    def step(self, state: TrainState, x: Rows, index: Tensor, progress: float) -> Means:
         """Train on a batch and remember where its rows went."""
         rules, objective = self._rules, self._objective
         lam = state.lam * (min(1.0, progress / rules.ramp) if rules.ramp else 1.0)
         if progress < rules.hold:
-            S = F.one_hot(self._labels[..., index].long(), self._K).to(x)
-            return network_step(state, x, objective, lam=lam, S=S, clip=rules.clip)
-        stored = None if self._S is None else self._S[..., index, :].to(x)
-        means, S = sgd_step(state, x, objective, lam=lam, S=stored, clip=rules.clip)
-        self._new_labels[..., index] = S.argmax(-1).int().cpu()
+            S = F.one_hot(self._labels[..., index].long(), self._K).to(state.lam)
+            cost = network_step(state, x, objective, rules, lam=lam, S=S)
+            return cost.means(lam)
+        stored = None if self._S is None else self._S[..., index, :].to(state.lam)
+        means, S = sgd_step(state, x, objective, rules, lam=lam, S=stored)
+        self._new_labels.index_copy_(-1, index, S.argmax(-1).int().cpu())
         if self._S is not None:
             self._new_S[..., index, :] = S.cpu()
         return means

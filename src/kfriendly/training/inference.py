@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from kfriendly.criteria import Criterion, State
 from kfriendly.networks import Autoencoder
+from kfriendly.sparse_rows import Rows, dense
 from kfriendly.training.objective import Objective
 from kfriendly.training.sources import Source
 
@@ -37,7 +38,7 @@ class Evaluation(NamedTuple):
         )
 
 
-def blocks(source: Source) -> Iterator[tuple[int, Tensor]]:
+def blocks(source: Source) -> Iterator[tuple[int, Rows]]:
     """Yield the rows in order, and how many of each block count."""
     for first in range(0, source.n_rows, BLOCK):
         count = min(BLOCK, source.n_rows - first)
@@ -84,7 +85,8 @@ def reconstruction_losses(
     network.eval()
     loss = objective.pretraining_loss
     return map_rows(
-        lambda x: loss(network.decode(network.encode(x)), x).unsqueeze(-1), source
+        lambda x: loss(network.decode(network.encode(x)), dense(x)).unsqueeze(-1),
+        source,
     ).squeeze(-1)
 
 

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -10,8 +10,10 @@ from torch import Tensor
 
 from kfriendly.errors import TrainingDiverged
 from kfriendly.losses import Loss
+from kfriendly.sparse_rows import Rows, dense
 from kfriendly.training.descent import Descent
 from kfriendly.training.history import EpochRecord, Monitor
+from kfriendly.training.objective import Means
 from kfriendly.training.sources import Source, batches
 from kfriendly.training.state import TrainState
 
@@ -21,24 +23,6 @@ _MAX_HALVINGS = 3
 _EXPLODED = 1e3
 
 
-class Means(NamedTuple):
-    """Mean costs of a batch or an epoch, one entry a start, and the weight used."""
-
-    reconstruction: Tensor  # (...)
-    clustering: Tensor  # (...)
-    lam: Tensor  # (...)
-
-    @property
-    def objective(self) -> Tensor:
-        """Eq. (4), averaged over samples."""
-        return self.reconstruction + 0.5 * self.lam * self.clustering
-
-    def are_sound(self, ceiling: float) -> bool:
-        """Tell whether training may go on from here, for every start."""
-        finite = self.objective.isfinite().all()
-        return bool(finite) and bool((self.reconstruction <= ceiling).all())
-
-
 class Task(Protocol):
     """What is done with each batch and after each epoch."""
 
@@ -46,9 +30,7 @@ class Task(Protocol):
     def loss(self) -> Loss:
         """The reconstruction loss of this phase."""
 
-    def step(
-        self, state: TrainState, x: Tensor, index: Tensor, progress: float
-    ) -> Means:
+    def step(self, state: TrainState, x: Rows, index: Tensor, progress: float) -> Means:
         """Train on one batch; `progress` through the phase is 0 to 1."""
 
     def end_epoch(self, state: TrainState, source: Source) -> dict[str, np.ndarray]:
@@ -76,7 +58,8 @@ def run_phase(
     """
     state.step = 0
     slowdown = 1.0
-    ceiling = _ceiling(task.loss, source.rows(torch.arange(min(256, source.n_rows))))
+    few = source.rows(torch.arange(min(256, source.n_rows)))
+    ceiling = _ceiling(task.loss, dense(few))
     for epoch in monitor.epochs(phase.name, phase.n_epochs, state):
         began = time.perf_counter()
         before = state.snapshot()
@@ -95,13 +78,14 @@ def run_phase(
                 reconstruction=means.reconstruction.cpu().numpy(),
                 clustering=means.clustering.cpu().numpy(),
                 lam=means.lam.cpu().numpy(),
-                learning_rate=state.optimizer.param_groups[0]["lr"],
+                learning_rate=state.optimizer.rate,
                 seconds=time.perf_counter() - began,
                 **task.end_epoch(state, source),
             )
         )
 
 
+@torch.no_grad()
 def _run_epoch(
     phase: Phase, task: Task, state: TrainState, source: Source, slowdown: float
 ) -> Means:
@@ -110,32 +94,31 @@ def _run_epoch(
     parts = list(batches(order, phase.batch_size))
     n_steps = phase.n_epochs * len(parts)
     state.network.train()
-    sums = (torch.zeros(()), torch.zeros(()))
+    reconstruction, clustering = (
+        torch.zeros_like(state.lam),
+        torch.zeros_like(state.lam),
+    )
     for index in parts:
-        for group in state.optimizer.param_groups:
-            group["lr"] = slowdown * phase.descent.rate(state.step, n_steps)
+        state.optimizer.rate = slowdown * phase.descent.rate(state.step, n_steps)
         means = task.step(state, source.rows(index), index, state.step / n_steps)
         share = index.numel() / source.n_rows
-        sums = (
-            sums[0] + share * means.reconstruction,
-            sums[1] + share * means.clustering,
-        )
+        reconstruction.add_(means.reconstruction, alpha=share)
+        clustering.add_(means.clustering, alpha=share)
         state.step += 1
-    return Means(*sums, means.lam)
+    return Means(reconstruction, clustering, means.lam)
 
 
 def _ceiling(loss: Loss, x: Tensor) -> float:
     """Bound the reconstruction loss, given some rows, which may all be zero."""
-    of_nothing = float(per_row(loss, torch.zeros_like(x), x).mean())
+    x = as_rows(x)
+    of_nothing = float(loss(torch.zeros_like(x), x).mean())
     of_unit_variance = x.shape[-1]
     return _EXPLODED * (of_nothing + of_unit_variance)
 
 
-def per_row(loss: Loss, x_hat: Tensor, x: Tensor) -> Tensor:
-    """Apply a loss that sums over the last axis to rows of any shape, say images."""
-    if x.dim() > 3:  # (n, channels, height, width) between two convolutions
-        x_hat, x = x_hat.flatten(1), x.flatten(1)
-    return loss(x_hat, x)
+def as_rows(x: Tensor) -> Tensor:
+    """Flatten what passes between two convolutions, (n, channels, height, width)."""
+    return x.flatten(1) if x.dim() > 3 else x
 
 
 def _advice(phase: Phase, epoch: int) -> str:

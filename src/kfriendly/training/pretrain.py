@@ -2,17 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kfriendly.losses import Loss, squared
+from kfriendly.losses import Loss, differentiate, squared
 from kfriendly.networks import LayerPair
-from kfriendly.training.descent import descend
+from kfriendly.networks.tracing import (
+    ErrorTrace,
+    chain_of,
+    trace,
+    trace_chain,
+    trace_squared_error,
+)
+from kfriendly.sparse_rows import Rows, SparseRows, dense
 from kfriendly.training.history import Monitor
 from kfriendly.training.inference import encode_rows
-from kfriendly.training.loop import Means, Phase, per_row, run_phase
+from kfriendly.training.loop import Phase, as_rows, run_phase
+from kfriendly.training.objective import Means, trace_error
 from kfriendly.training.sources import MappedSource, Source, TensorSource
 from kfriendly.training.state import TrainState
 
@@ -22,22 +31,22 @@ _CACHE_BYTES = 2**30
 
 @dataclass(frozen=True)
 class Reconstruct:
-    """Plain autoencoder training: minimise l(forward(x), x)."""
+    """Plain autoencoder training: minimise l(x_hat, x) as `trace` computes it."""
 
-    forward: Callable[[Tensor], Tensor]
+    trace: Callable[[Rows], ErrorTrace]
     loss: Loss
     clip: float | None
     stacked: bool
 
-    def step(
-        self, state: TrainState, x: Tensor, index: Tensor, progress: float
-    ) -> Means:
+    def step(self, state: TrainState, x: Rows, index: Tensor, progress: float) -> Means:
         """Take one step of Eq. (6) with lambda = 0."""
-        per_sample = per_row(self.loss, self.forward(x), x)
+        state.optimizer.clear()
+        per_sample, pull = self.trace(x)
+        pull(1.0 / per_sample.shape[-1])
+        state.optimizer.step(clip=self.clip, stacked=self.stacked)  # Eq. (6)
         mean = per_sample.mean(-1)  # (...)
-        descend(state.optimizer, mean.sum(), clip=self.clip, stacked=self.stacked)
         zero = torch.zeros_like(mean)
-        return Means(mean.detach(), zero, zero)
+        return Means(mean, zero, zero)
 
     def end_epoch(self, state: TrainState, source: Source) -> dict[str, np.ndarray]:
         """Add nothing to the record."""
@@ -57,10 +66,9 @@ def pretrain_layers(
     for depth, pair in enumerate(pairs):
         parameters = _unique_parameters(pair)
         state.optimizer = phase.descent.optimizer(parameters)
-        forward = nn.Sequential(pair.encode, pair.decode)
-        task = Reconstruct(
-            forward, squared if depth else loss, phase.descent.clip, stacked
-        )
+        its_loss = squared if depth else loss
+        trace = partial(trace_pair, pair, its_loss)
+        task = Reconstruct(trace, its_loss, phase.descent.clip, stacked)
         run_phase(phase, task, state, source, monitor)
         if depth + 1 < len(pairs):
             source = _outputs(pair, source)
@@ -72,13 +80,28 @@ def pretrain_end_to_end(
     """Train the whole autoencoder: SAE."""
     network = state.network
     state.optimizer = phase.descent.optimizer(network.parameters())
-    task = Reconstruct(
-        lambda x: network.decode(network.encode(x)),
-        loss,
-        phase.descent.clip,
-        state.lam.dim() > 0,
-    )
+
+    def trace(x: Rows) -> ErrorTrace:
+        H, pull_H = network.trace_encode(x)
+        values, pull = trace_error(loss, network, H, x)
+        return ErrorTrace(values, lambda weight: pull_H(pull(weight)))
+
+    task = Reconstruct(trace, loss, phase.descent.clip, state.lam.dim() > 0)
     run_phase(phase, task, state, source, monitor)
+
+
+def trace_pair(pair: LayerPair, loss: Loss, x: Rows) -> ErrorTrace:
+    """Trace the error of a layer and its mirror."""
+    chain = chain_of(pair)
+    if chain is None:
+        x = dense(x)
+        x_hat, pull = trace(nn.Sequential(*pair), x, want_input=False)
+    elif isinstance(x, SparseRows) and loss is squared and not chain[-1].relu:
+        return trace_squared_error(chain, x, x, want_input=False)
+    else:
+        x_hat, pull = trace_chain(chain, x, want_input=False)
+    values, G = differentiate(loss, as_rows(x_hat), as_rows(dense(x)))
+    return ErrorTrace(values, lambda weight: pull(G.mul_(weight).view_as(x_hat)))
 
 
 def _unique_parameters(pair: LayerPair) -> Sequence[nn.Parameter]:

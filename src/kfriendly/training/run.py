@@ -29,6 +29,7 @@ from kfriendly.training.starts import (
     start_from_mixture,
 )
 from kfriendly.training.state import TrainState
+from kfriendly.training.threads import enough_threads
 
 # Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
 _STACK_LIMIT = 2**26
@@ -140,9 +141,11 @@ def _train_group(
     """Train stacked starts, or a single one, through all phases."""
     n_records = len(monitor.records)
     state = build_state(plan, seeds, order_seed)
-    pretrain(state, plan, source, monitor)
-    start = start_clusters(state, plan, source, seeds)
-    align(state, plan, source, start.labels, monitor)
+    source.suit(state.network)
+    with enough_threads(state.network, plan.joint.batch_size):
+        pretrain(state, plan, source, monitor)
+        start = start_clusters(state, plan, source, seeds)
+        align(state, plan, source, start.labels, monitor)
     final = evaluate(state.network, state.cluster, plan.objective, source)
     scores = _per_start(selection_score(final, source.variance))
     chosen = int(np.argmin(scores))
@@ -215,16 +218,16 @@ def align(
     run_phase(plan.joint, task, state, source, monitor)
 
 
+@torch.no_grad()
 def pass_once(state: TrainState, plan: Plan, source: ArraySource) -> None:
     """Run Algorithm 1 over the rows in order, once; on divergence nothing changes."""
     before = state.snapshot()
     state.network.train()
     finite = torch.ones((), dtype=torch.bool)
     for index in batches(torch.arange(source.n_rows), plan.joint.batch_size):
-        for group in state.optimizer.param_groups:
-            group["lr"] = plan.joint.descent.rate(state.step, None)
+        state.optimizer.rate = plan.joint.descent.rate(state.step, None)
         x = source.rows(index)
-        result = sgd_step(state, x, plan.objective, lam=state.lam, clip=plan.rules.clip)
+        result = sgd_step(state, x, plan.objective, plan.rules, lam=state.lam)
         finite &= result.means.objective.isfinite().cpu()
         state.step += 1
     if not finite:

@@ -1,14 +1,19 @@
 """Where rows come from: any input as scaled float32 tensors, a batch at a time."""
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from kfriendly.networks import Autoencoder
+from kfriendly.sparse_rows import Rows, SparseRows
 from kfriendly.training.scaling import Scaling
+
+# Dense data up to this size is kept a second time, scaled.
+_KEPT_BYTES = 2**28
 
 
 class Source(Protocol):
@@ -16,12 +21,15 @@ class Source(Protocol):
 
     n_rows: int
 
-    def rows(self, index: Tensor) -> Tensor:
+    def rows(self, index: Tensor) -> Rows:
         """Return the rows of a batch, (n, n_features) or (starts, n, n_features)."""
 
 
 class ArraySource:
-    """An array, a read-only memmap or a CSR matrix; only the batch is ever copied."""
+    """An array, a read-only memmap or a CSR matrix.
+
+    Small dense data is scaled once and kept; of larger only the batch is ever copied.
+    """
 
     def __init__(
         self, X: np.ndarray | sp.csr_array, scaling: Scaling, device: torch.device
@@ -36,17 +44,38 @@ class ArraySource:
         self._mean = torch.from_numpy(scaling.mean.astype(kind))
         self._size = torch.from_numpy(scaling.size.astype(kind))
         self._device = device
+        self._keep_sparse = False
+        self._kept: Tensor | None = None
+        if not sp.issparse(X) and 4 * X.size <= _KEPT_BYTES:
+            self._kept = self.rows(torch.arange(self.n_rows))
 
-    def rows(self, index: Tensor) -> Tensor:
+    def suit(self, network: Autoencoder) -> Self:
+        """From now on give sparse rows as they are, if the network takes them."""
+        self._keep_sparse = network.takes_sparse and self._device.type == "cpu"
+        return self
+
+    def rows(self, index: Tensor) -> Rows:
         """Return scaled rows on the device."""
+        if self._kept is not None:
+            return self._kept.index_select(0, index.to(self._device))
         if sp.issparse(self._X):
-            picked = self._X[index.numpy()].toarray()
+            picked = self._X[index.numpy()]
+            if self._keep_sparse:
+                return self._sparse_rows(picked)
+            picked = picked.toarray()
         else:
             picked = np.take(self._X, index.numpy(), axis=0)
         x = torch.from_numpy(picked.astype(self.dtype, copy=False))
         if self._scaled:
             x = x.sub_(self._mean).div_(self._size)
         return x.to(self._device, torch.float32)
+
+    def _sparse_rows(self, picked: sp.csr_array) -> SparseRows:
+        """Divide by the columns' sizes; the means stay apart."""
+        size = self._size.numpy()
+        data = (picked.data / size[picked.indices]).astype(np.float32)
+        Z = sp.csr_array((data, picked.indices, picked.indptr), shape=picked.shape)
+        return SparseRows(Z, (self._mean / self._size).float())
 
 
 class TensorSource:
@@ -83,7 +112,7 @@ class ChosenSource:
         self._source = source
         self._chosen = chosen
 
-    def rows(self, index: Tensor) -> Tensor:
+    def rows(self, index: Tensor) -> Rows:
         """Return the rows of a batch."""
         return self._source.rows(self._chosen[index])
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from kfriendly.criteria import State
 from kfriendly.networks import Autoencoder
+from kfriendly.training.descent import Optimizer
 
 
 @dataclass
@@ -20,7 +21,7 @@ class TrainState:
     """
 
     network: Autoencoder
-    optimizer: torch.optim.Optimizer
+    optimizer: Optimizer
     rng: torch.Generator
     lam: Tensor = field(default_factory=lambda: torch.zeros(()))
     cluster: State = None
@@ -30,7 +31,7 @@ class TrainState:
         """Copy everything, to come back to with `restore`."""
         return {
             "network": copy.deepcopy(self.network.state_dict()),
-            "optimizer": copy.deepcopy(self.optimizer.state_dict()),
+            "optimizer": self.optimizer.snapshot(),
             "rng": self.rng.get_state(),
             "lam": self.lam,
             "cluster": self.cluster,  # never changed in place
@@ -40,7 +41,7 @@ class TrainState:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go back to a snapshot."""
         self.network.load_state_dict(snapshot["network"])
-        self.optimizer.load_state_dict(snapshot["optimizer"])
+        self.optimizer.restore(snapshot["optimizer"])
         self.rng.set_state(snapshot["rng"])
         self.lam = snapshot["lam"]
         self.cluster = snapshot["cluster"]

@@ -1,0 +1,129 @@
+"""Outputs together with a way back: from the gradient of an output to all others.
+
+Autograd takes longer over its books than a small network over its sums. Layers whose
+gradient is known are differentiated here by hand; all else by autograd. Everything here
+is to be called under `torch.no_grad()`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from kfriendly.networks.layers import Dense, affine
+from kfriendly.sparse_rows import Rows, SparseRows
+
+_relu_gradient = torch.ops.aten.threshold_backward.default
+
+
+class Trace(NamedTuple):
+    """The output of a part of a network, and its way back.
+
+    `pull` takes the gradient of the output, adds to `grad` of every parameter, and
+    returns the gradient of the input, or an empty tensor where that was not wanted.
+    """
+
+    output: Tensor
+    pull: Callable[[Tensor], Tensor]
+
+
+class ErrorTrace(NamedTuple):
+    """Reconstruction errors, one a row, and the way back from their sum.
+
+    `pull` takes the weight of the sum and returns the gradient of the input.
+    """
+
+    values: Tensor
+    pull: Callable[[float], Tensor]
+
+
+class Link(NamedTuple):
+    """A dense layer that is W x + b, or its positive part, and nothing else."""
+
+    weight: nn.Parameter
+    bias: nn.Parameter
+    relu: bool
+
+
+Chain = Sequence[Link]
+
+
+def chain_of(layers: Iterable[nn.Module]) -> Chain | None:
+    """List the layers as links, or return None if one of them is something else."""
+    links = []
+    for layer in layers:
+        if not isinstance(layer, Dense) or not layer.is_plain:
+            return None
+        links.append(Link(layer.weight, layer.bias, layer.activation == "relu"))
+    return links
+
+
+def trace(
+    function: Callable[[Tensor], Tensor], x: Tensor, *, want_input: bool
+) -> Trace:
+    """Trace any function by autograd."""
+    x = x.detach().requires_grad_(want_input)
+    with torch.enable_grad():
+        output = function(x)
+
+    def pull(G: Tensor) -> Tensor:
+        if output.requires_grad:
+            output.backward(G)  # type: ignore[no-untyped-call]
+        return G.new_empty(0) if x.grad is None else x.grad
+
+    return Trace(output.detach(), pull)
+
+
+def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
+    """Trace plain dense layers by hand."""
+    inputs = [x]
+    for W, b, relu in chain:
+        y = affine(inputs[-1], W, b)
+        inputs.append(y.relu_() if relu else y)
+    output = inputs[-1]
+
+    def pull(G: Tensor) -> Tensor:
+        for depth in reversed(range(len(chain))):
+            W, b, relu = chain[depth]
+            if relu:
+                G = _relu_gradient(G, inputs[depth + 1], 0)
+            add_gradient(W, _weight_gradient(G, inputs[depth], W))
+            add_gradient(b, G.sum(-2))
+            if depth or want_input:
+                G = G @ W
+        return G if want_input else G.new_empty(0)
+
+    return Trace(output, pull)
+
+
+def trace_squared_error(
+    chain: Chain, x: Rows, target: SparseRows, *, want_input: bool
+) -> ErrorTrace:
+    """Trace the squared error of a chain with a linear end, which is not computed."""
+    *hidden, last = chain
+    h, pull_hidden = trace_chain(hidden, x, want_input=want_input)
+    values, gradients = target.squared_errors(h, last.weight, last.bias)
+
+    def pull(weight: float) -> Tensor:
+        G = gradients(weight)
+        add_gradient(last.weight, G.W)
+        add_gradient(last.bias, G.b)
+        return pull_hidden(G.h)
+
+    return ErrorTrace(values, pull)
+
+
+def _weight_gradient(G: Tensor, x: Rows, W: Tensor) -> Tensor:
+    """Compute G' x, laid out in memory as W is: optimisers go through both in step."""
+    if isinstance(x, SparseRows):
+        G_W = x.transposed_times(G).mT
+        return G_W.contiguous() if W.is_contiguous() else G_W
+    product: Tensor = G.mT @ x if W.is_contiguous() else (x.mT @ G).mT
+    return product
+
+
+def add_gradient(p: nn.Parameter, gradient: Tensor) -> None:
+    """Add to a parameter's gradient; a tied weight has two."""
+    if p.requires_grad:
+        p.grad = gradient if p.grad is None else p.grad + gradient

@@ -1,0 +1,97 @@
+"""Rows of a wide sparse table, and what a network needs to know of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+# A Tensor, or SparseRows where a network takes them. Any: most networks never meet the
+# latter, and need not say so.
+Rows = Any
+
+
+class ErrorGradients(NamedTuple):
+    """Gradients by h (n, R), W (d, R) and b (d,)."""
+
+    h: Tensor
+    W: Tensor
+    b: Tensor
+
+
+class SquaredErrors(NamedTuple):
+    """One value a row, and the gradients of their sum times a weight."""
+
+    values: Tensor  # (n,)
+    gradients: Callable[[float], ErrorGradients]
+
+
+def dense(x: Rows) -> Tensor:
+    """Fill in the zeros of sparse rows."""
+    return x.dense() if isinstance(x, SparseRows) else x
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Scaled rows x = z - u: sparse z, and a shift u that all rows share.
+
+    Centring would fill the table with -u; kept apart, the rows stay sparse.
+
+    Parameters
+    ----------
+    Z : CSR array of shape (n, d), float32
+    u : Tensor of shape (d,)
+    """
+
+    Z: sp.csr_array
+    u: Tensor
+
+    def __len__(self) -> int:
+        return int(self.Z.shape[0])
+
+    def dense(self) -> Tensor:
+        """Fill in all values, (n, d)."""
+        return torch.from_numpy(self.Z.toarray()) - self.u
+
+    def times(self, W: Tensor) -> Tensor:
+        """Compute X W, (n, R), from W of shape (d, R)."""
+        return self._sparse_times(W) - self.u @ W
+
+    def transposed_times(self, G: Tensor) -> Tensor:
+        """Compute X' G, (d, R), from G of shape (n, R)."""
+        product = torch.from_numpy(self.Z.T @ G.numpy())
+        return product.addr_(self.u, G.sum(0), alpha=-1.0)
+
+    def squared_errors(self, h: Tensor, W: Tensor, b: Tensor) -> "SquaredErrors":
+        """Compute ||W h + b - x||^2 of every row without ever forming W h.
+
+        With c = b + u it is ||W h + c||^2 - 2 z'(W h + c) + ||z||^2, and
+        ||W h + c||^2 = h'(W'W)h + 2 h'W'c + c'c: what is as wide as the table meets
+        the weights once, not once a row.
+        """
+        c = b + self.u
+        h_WW, c_W, z_W = h @ (W.mT @ W), c @ W, self._sparse_times(W)  # (n, R)
+        z_c = torch.from_numpy(self.Z @ c.numpy())
+        z_z = torch.from_numpy(self.Z.power(2).sum(axis=1))
+        values = (h * (h_WW + 2.0 * (c_W - z_W))).sum(-1) + c @ c - 2.0 * z_c + z_z
+
+        def gradients(weight: float) -> ErrorGradients:
+            two = 2.0 * weight
+            sum_h, sum_z = h.sum(0), torch.from_numpy(self.Z.sum(axis=0))
+            G_W = torch.from_numpy(self.Z.T @ (two * h).numpy())
+            G_W.addmm_(W, two * (h.mT @ h), beta=-1.0).addr_(c, two * sum_h)
+            G_b = two * (W @ sum_h + len(self) * c - sum_z)
+            return ErrorGradients(two * (h_WW + c_W - z_W), G_W, G_b)
+
+        # Rounding may take an error of nothing below zero.
+        return SquaredErrors(values.clamp_min_(0.0), gradients)
+
+    def _sparse_times(self, W: Tensor) -> Tensor:
+        """Compute Z W: a weighted sum of a few rows of W for every row of Z."""
+        columns = torch.from_numpy(self.Z.indices)
+        first = torch.from_numpy(self.Z.indptr[:-1])
+        values = torch.from_numpy(self.Z.data)
+        return F.embedding_bag(columns, W, first, mode="sum", per_sample_weights=values)

@@ -1,0 +1,188 @@
+"""Sparse rows against the same rows filled in."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from kfriendly import DCN
+from kfriendly.criteria import KMeans
+from kfriendly.criteria.kmeans import CentroidState
+from kfriendly.losses import squared
+from kfriendly.networks import MLPFactory
+from kfriendly.networks.layers import WIDE
+from kfriendly.networks.whitened import Whitened
+from kfriendly.sparse_rows import SparseRows
+from kfriendly.training.descent import Descent
+from kfriendly.training.history import Recorder
+from kfriendly.training.loop import Phase
+from kfriendly.training.objective import Objective
+from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
+from kfriendly.training.scaling import find_scaling
+from kfriendly.training.sources import ArraySource, TensorSource
+from kfriendly.training.state import TrainState
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def as_in_the_loop() -> Any:
+    with torch.no_grad():
+        yield
+
+
+def table(n: int = 30, d: int = WIDE + 7) -> sp.csr_array:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((n, d), density=0.01, rng=rng, format="lil")
+    X[np.arange(d) % n, np.arange(d)] = 1 + rng.random(d)  # no column is constant
+    return sp.csr_array(X, dtype=np.float32)
+
+
+def sparse_rows(n: int = 30) -> SparseRows:
+    X = table(n)
+    u = torch.rand(X.shape[1], generator=torch.Generator().manual_seed(1))
+    return SparseRows(X, 0.01 * u)
+
+
+def normal(*shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(2))
+
+
+def network_of(d: int, **style: Any) -> Any:
+    return MLPFactory((6, 5), **style)(d, 3, torch.Generator().manual_seed(3))
+
+
+def test_products_equal_those_of_dense_rows() -> None:
+    x = sparse_rows()
+    W, G = normal(x.Z.shape[1], 4), normal(30, 4)
+    assert_close(x.times(W), x.dense() @ W, rtol=1e-4, atol=1e-4)
+    assert_close(x.transposed_times(G), x.dense().mT @ G, rtol=1e-4, atol=1e-4)
+
+
+def test_rows_without_a_value_are_the_shift() -> None:
+    u = torch.arange(WIDE).float()
+    x = SparseRows(sp.csr_array((3, WIDE), dtype=np.float32), u)
+    assert_close(x.dense(), -u.expand(3, WIDE))
+    assert_close(x.times(torch.ones(WIDE, 1)), -u.sum().expand(3, 1))
+
+
+def test_squared_errors_and_gradients_equal_autograd() -> None:
+    x = sparse_rows()
+    h, W, b = normal(30, 5), 0.1 * normal(x.Z.shape[1], 5), normal(x.Z.shape[1])
+    values, gradients = x.squared_errors(h, W, b)
+    leaves = [tensor.clone().requires_grad_() for tensor in (h, W, b)]
+    with torch.enable_grad():
+        plain = squared(leaves[0] @ leaves[1].mT + leaves[2], x.dense())
+        expected = torch.autograd.grad(0.3 * plain.sum(), leaves)
+    assert_close(values, plain.detach(), rtol=1e-5, atol=1e-3)
+    assert_close(list(gradients(0.3)), list(expected), rtol=1e-4, atol=1e-4)
+
+
+def test_errors_of_a_perfect_reconstruction_are_not_below_zero() -> None:
+    x = sparse_rows()
+    W, b = x.dense()[:4].mT.contiguous(), torch.zeros(x.Z.shape[1])
+    first = SparseRows(x.Z[:4], x.u)
+    values = first.squared_errors(torch.eye(4), W, b).values
+    assert values.min() >= 0
+    assert_close(values, torch.zeros(4), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "style",
+    [{}, {"output": "relu"}, {"output": "softplus"}, {"bottleneck": "relu"}],
+    ids=str,
+)
+@pytest.mark.parametrize("whitened", [False, True])
+def test_gradient_of_eq_5_equals_that_of_dense_rows(
+    style: dict[str, Any], whitened: bool
+) -> None:
+    x = sparse_rows()
+    network = network_of(x.Z.shape[1], **style)
+    if whitened:
+        network = Whitened(network, network.encode(x.dense()))
+    assert network.takes_sparse
+    cluster = CentroidState(normal(4, 3).double(), torch.ones(4).double())
+    objective = Objective(squared, KMeans())
+    found = []
+    for rows in (x, x.dense()):
+        network.zero_grad(set_to_none=True)
+        cost = objective.differentiate(network, rows, cluster, lam=torch.tensor(0.7))
+        gradients = [p.grad for p in network.parameters()]
+        found.append([cost.reconstruction, cost.clustering, *gradients])
+    assert_close(*found, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("scale", ["none", "common", "standard"])
+def test_source_scales_sparse_rows_as_dense_ones(scale: Any) -> None:
+    X = table()
+    scaling = find_scaling(X, scale)
+    index = torch.tensor([4, 0, 4, 29])
+    dense = ArraySource(X, scaling, CPU).rows(index)
+    sparse = ArraySource(X, scaling, CPU).suit(network_of(X.shape[1])).rows(index)
+    assert isinstance(sparse, SparseRows)
+    assert_close(sparse.dense(), dense)
+
+
+def test_a_narrow_or_stacked_or_normalised_network_gets_dense_rows() -> None:
+    X = table()
+    source = ArraySource(X, find_scaling(X, "none"), CPU)
+    wide = network_of(X.shape[1])
+    for network in (
+        type(wide).stack([wide, wide]),
+        network_of(X.shape[1], normalisation="batch"),
+    ):
+        assert isinstance(source.suit(network).rows(torch.arange(3)), Tensor)
+    narrow = ArraySource(X[:, :50], find_scaling(X[:, :50], "none"), CPU)
+    rows = narrow.suit(network_of(50)).rows(torch.arange(3))
+    assert isinstance(rows, Tensor)
+
+
+@pytest.mark.parametrize("pretrain", [pretrain_layers, pretrain_end_to_end])
+@pytest.mark.parametrize("method", ["adam", "sgd"])
+def test_pretraining_on_sparse_rows_equals_dense(pretrain: Any, method: Any) -> None:
+    X = table()
+    scaling = find_scaling(X, "common")
+    rate = {"adam": 1e-4, "sgd": 1e-7}[method]
+    phase = Phase("pretrain", 2, 10, Descent(method, rate))
+    ends = []
+    for keep in (True, False):
+        network = network_of(X.shape[1])
+        source: Any = ArraySource(X, scaling, CPU).suit(network)
+        if not keep:
+            source = TensorSource(source.rows(torch.arange(30)).dense())
+        optimizer = phase.descent.optimizer(network.parameters())
+        state = TrainState(network, optimizer, torch.Generator().manual_seed(0))
+        pretrain(state, source, squared, phase, Recorder())
+        ends.append([p.detach() for p in network.parameters()])
+    assert_close(*ends, rtol=1e-2, atol=1e-4)
+
+
+def test_dcn_of_a_wide_csr_equals_that_of_the_array() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 40)
+    X = np.zeros((120, WIDE), np.float32)
+    for i, k in enumerate(y):  # each cluster has its own words
+        X[i, rng.choice(np.arange(50 * k, 50 * k + 50), 20)] = 1 + rng.random(20)
+    X[np.arange(WIDE) % 120, np.arange(WIDE)] += 0.1  # no column is constant
+    settings: dict[str, Any] = {
+        "hidden": (16,),
+        "scale": "common",
+        "pretrain_epochs": 15,
+        "max_epochs": 10,
+        "random_state": 0,
+    }
+    sparse = DCN(3, **settings).fit(sp.csr_array(X))
+    dense = DCN(3, **settings).fit(X)
+    assert np.array_equal(sparse.labels_, dense.labels_)
+    assert sparse.reconstruction_error_ == pytest.approx(
+        dense.reconstruction_error_, rel=1e-2
+    )
+    assert np.array_equal(sparse.predict(sp.csr_array(X)), sparse.labels_)
+    scores = sparse.score_samples(sp.csr_array(X))
+    assert scores == pytest.approx(sparse.score_samples(X), rel=1e-3)
+    sparse.partial_fit(sp.csr_array(X[:50]))
+    assert sparse.labels_.shape == (50,)
