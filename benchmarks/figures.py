@@ -1,28 +1,33 @@
 """The figures of `make bench`: each is a ratio measured in one run."""
 
+from collections.abc import Callable
+
 import numpy as np
-import torch
-from peers import Peer
-from timing import Figure, Job, interleave, quotients, seconds
-
-from kfriendly import DCN
-from kfriendly.defaults import make_plan
-from kfriendly.training.history import Recorder
-from kfriendly.training.run import align, build_state, start_clusters
-from kfriendly.training.scaling import find_scaling
-from kfriendly.training.sources import ArraySource
-from kfriendly.training.threads import enough_threads
-
-MNIST = (784, 500, 500, 2000, 10)
-PENDIGITS = (16, 50, 16, 10)
-Widths = tuple[int, ...]
+import peers
+from timing import Figure, interleave, quotients, seconds
+from workloads import (
+    MNIST,
+    PENDIGITS,
+    Widths,
+    encoder_products,
+    end_to_end,
+    fitted,
+    joint,
+    layers,
+    matmul,
+    memory,
+    noise,
+    python,
+    step_flops,
+    words,
+)
 
 
 def joint_flops() -> Figure:
     """Joint training against a large matrix product, in FLOP/s."""
-    n_rows = 40 * 256
-    epoch, product = interleave([joint(MNIST, n_rows, 256), matmul()], 15)
-    rate = [n_rows * step_flops(MNIST) / t for t in epoch]
+    X = noise(40 * 256, 784)
+    epoch, product = interleave([joint(X, MNIST, 256), matmul()], 15)
+    rate = [len(X) * step_flops(MNIST) / t for t in epoch]
     return Figure(
         "joint training, MNIST net: FLOP/s over a 2048^3 product's",
         quotients(rate, [2 * 2048**3 / t for t in product]),
@@ -45,77 +50,113 @@ def joint_pendigits() -> Figure:
 def _against_clustpy(
     name: str, widths: Widths, n_rows: int, batch: int, target: float
 ) -> Figure:
-    peer = Peer(widths, n_rows, batch)
-    ours, theirs = interleave([joint(widths, n_rows, batch), peer.epoch], 15)
-    peer.close()
+    ours = joint(noise(n_rows, widths[0]), widths, batch)
+    with peers.Peer(widths, n_rows, batch) as peer:
+        a, b = interleave([ours, peer.epoch], 15)
+    speeds = [n_rows / np.median(seconds) for seconds in (a, b)]
     return Figure(
         f"{name}: samples/s over ClustPy's",
-        quotients(theirs, ours),
+        quotients(b, a),
         target,
         True,
-        " and ".join(f"{n_rows / np.median(t):,.0f}" for t in (ours, theirs)),
+        "{:,.0f} over {:,.0f}".format(*speeds),
     )
 
 
 def stacked_starts() -> Figure:
     """Sixteen starts against one."""
-    one, many = (joint(PENDIGITS, 5_500, 110, n_init=n) for n in (1, 16))
-    a, b = interleave([one, many], 25)
+    X = noise(5_500, 16)
+    one, many = interleave([joint(X, PENDIGITS, 110, n) for n in (1, 16)], 25)
+    times = [np.median(seconds) / 50 * 1e3 for seconds in (many, one)]
     return Figure(
         "Pendigits net: time of 16 starts over one",
-        quotients(b, a),
+        quotients(many, one),
         3.0,
         False,
-        f"{np.median(b) / 50 * 1e3:.2f} and {np.median(a) / 50 * 1e3:.2f} ms a step",
+        "{:.2f} over {:.2f} ms a step".format(*times),
     )
 
 
-def joint(widths: Widths, n_rows: int, batch: int, n_init: int = 1) -> Job:
-    """Make a job of one epoch of Algorithm 1."""
-    X = np.random.RandomState(0).randn(n_rows, widths[0]).astype(np.float32)
-    dcn = DCN(
-        10,
-        hidden=widths[1:-1],
-        n_components=widths[-1],
-        batch_size=batch,
-        n_init=n_init,
-        init="kmeans",
-        max_epochs=1,
+def layerwise() -> Figure:
+    """Pre-training layer by layer against end to end."""
+    X = noise(40 * 256, 784)
+    a, b = interleave([make(X, MNIST, 256) for make in (layers, end_to_end)], 9)
+    return Figure(
+        "MNIST net: layer-wise epoch, all layers, over an end-to-end one",
+        quotients(a, b),
+        1.1,
+        False,
+        f"{np.median(a):.2f} over {np.median(b):.2f} s",
     )
-    plan = make_plan(dcn.get_params(deep=False), *X.shape)
-    source = ArraySource(X, find_scaling(X, "common"), plan.device)
-    seeds = list(range(n_init))
-    state = build_state(plan, seeds, 0)
-    start = start_clusters(state, plan, source, seeds)
-
-    def epoch() -> None:
-        with enough_threads(state.network, batch):
-            align(state, plan, source, start.labels, Recorder())
-
-    return seconds(epoch)
 
 
-def matmul(size: int = 2048) -> Job:
-    """Make a job of one large matrix product, the best of five."""
-    A, B = torch.randn(size, size), torch.randn(size, size)
-    out = torch.empty(size, size)
-    once = seconds(lambda: torch.mm(A, B, out=out))
-    return lambda: float(np.median([once() for _ in range(5)]))
+def sparse(batch: int) -> Figure:
+    """Measure a wide sparse table against the same rows cut to 2,000 columns."""
+    X = words(20_000, 47_236, 75)
+    widths = (500, 500, 2000, 10)
+    wide = joint(X, (47_236, *widths), batch)
+    a, b = interleave([wide, joint(X[:, :2_000], (2_000, *widths), batch)], 3)
+    return Figure(
+        f"20,000 x 47,236 CSR, batch {batch}: joint epoch over that of 2,000 columns",
+        quotients(a, b),
+        2.0,
+        False,
+        f"{np.median(a):.1f} over {np.median(b):.1f} s",
+    )
 
 
-def step_flops(widths: Widths) -> int:
-    """Count the multiplications and additions of one step, for one sample.
+def inference(name: str) -> Figure:
+    """`predict` or `transform` against a large matrix product, in FLOP/s."""
+    dcn, X = fitted(MNIST), noise(20_480, 784)
+    a, b = interleave([seconds(lambda: getattr(dcn, name)(X)), matmul()], 15)
+    flops = 2 * encoder_products(MNIST) * len(X)
+    return Figure(
+        f"{name}, MNIST net: FLOP/s over a 2048^3 product's",
+        quotients([flops / t for t in a], [2 * 2048**3 / t for t in b]),
+        0.85,
+        True,
+        f"{flops / np.median(a) / 1e9:.0f} GFLOP/s",
+    )
 
-    Matrix products only, and only those that are run: both ways through the network,
-    a gradient for every weight and every input but the data.
-    """
-    encoder = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
-    return 2 * (6 * encoder - widths[0] * widths[1])
+
+def memmap_memory() -> Figure:
+    """Memory of ten times the rows."""
+    large, small = memory(2_000_000), memory(200_000)
+    return Figure(
+        "peak memory of fit, memmap of 2,000,000 x 100 over 200,000 x 100",
+        [large / small],
+        1.3,
+        False,
+        f"{large:.0f} over {small:.0f} MiB, labels included",
+    )
 
 
-FIGURES = {
+def import_time() -> Figure:
+    """Import of the package against its two heavy parts."""
+    ours = python("from kfriendly import DCN")
+    parts = python("import torch, sklearn.cluster, sklearn.mixture")
+    a, b = interleave([ours, parts], 9)
+    return Figure(
+        "from kfriendly import DCN over import of torch and scikit-learn",
+        quotients(a, b),
+        1.1,
+        False,
+        f"{np.median(a):.2f} over {np.median(b):.2f} s",
+    )
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
     "joint-flops": joint_flops,
     "joint-mnist": joint_mnist,
     "joint-pendigits": joint_pendigits,
     "starts": stacked_starts,
+    "layers": layerwise,
+    "sparse-256": lambda: sparse(256),
+    "sparse-2048": lambda: sparse(2048),
+    "predict": lambda: inference("predict"),
+    "transform": lambda: inference("transform"),
+    "memory": memmap_memory,
+    "import": import_time,
 }
+# These need another program.
+WITH_PEER = ("joint-mnist", "joint-pendigits")

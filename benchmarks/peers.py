@@ -4,12 +4,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Self
 
 from provenance import ROOT
 
 FOLDER = ROOT / ".peers"
 PYTHON = FOLDER / "bin" / "python"
-# ClustPy asks for a torch without GPU libraries or with, as the registry has it.
 PACKAGES = ("clustpy==0.0.3",)
 
 
@@ -65,8 +65,10 @@ class Peer:
         print("go", file=self._process.stdin, flush=True)
         return float(self._process.stdout.readline())
 
-    def close(self) -> None:
-        """End the worker."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         self._process.communicate()
 
 
