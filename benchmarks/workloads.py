@@ -78,7 +78,8 @@ def prepare(X: Table, widths: Widths, batch: int, n_init: int = 1) -> Fit:
     plan = make_plan(dcn.get_params(deep=False), *X.shape)
     state = build_state(plan, list(range(n_init)), 0)
     source = ArraySource(X, find_scaling(X, "common"), plan.device)
-    return Fit(state, plan, source.suit(state.network))
+    source.suit(state.network).keep()
+    return Fit(state, plan, source)
 
 
 def joint(X: Table, widths: Widths, batch: int, n_init: int = 1) -> Job:

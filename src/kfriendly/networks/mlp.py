@@ -18,9 +18,11 @@ from kfriendly.networks.layers import (
     require_style,
 )
 from kfriendly.networks.tracing import (
+    Chain,
     ErrorTrace,
     Trace,
     chain_of,
+    run_chain,
     trace,
     trace_chain,
     trace_squared_error,
@@ -111,11 +113,11 @@ class MLP(Autoencoder):
 
     def encode(self, x: Rows) -> Tensor:
         """Map data to the latent space, f."""
-        return self.encoder(x)  # type: ignore[no-any-return]  # nn.Module returns Any
+        return _run(self.encoder, self._encoder_chain, x)
 
     def decode(self, h: Tensor) -> Tensor:
         """Map the latent space back to data, g."""
-        return self.decoder(h)  # type: ignore[no-any-return]
+        return _run(self.decoder, self._decoder_chain, h)
 
     def trace_encode(self, x: Rows) -> Trace:
         """Encode data, with the way back to the parameters."""
@@ -139,3 +141,10 @@ class MLP(Autoencoder):
         """Return the layers outermost first."""
         mirrored = reversed(list(self.decoder))
         return [LayerPair(*pair) for pair in zip(self.encoder, mirrored, strict=True)]
+
+
+def _run(layers: nn.Sequential, chain: Chain | None, x: Rows) -> Tensor:
+    """Apply layers; by autograd's rules only where it wants to know."""
+    if chain is None or torch.is_grad_enabled():
+        return layers(x)  # type: ignore[no-any-return]  # nn.Module returns Any
+    return run_chain(chain, x)

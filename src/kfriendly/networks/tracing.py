@@ -78,9 +78,8 @@ def trace(
 def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
     """Trace plain dense layers by hand."""
     inputs = [x]
-    for W, b, relu in chain:
-        y = affine(inputs[-1], W, b)
-        inputs.append(y.relu_() if relu else y)
+    for link in chain:
+        inputs.append(_apply(link, inputs[-1]))
     output = inputs[-1]
 
     def pull(G: Tensor) -> Tensor:
@@ -95,6 +94,18 @@ def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
         return G if want_input else G.new_empty(0)
 
     return Trace(output, pull)
+
+
+def run_chain(chain: Chain, x: Rows) -> Tensor:
+    """Apply plain dense layers, keeping nothing."""
+    for link in chain:
+        x = _apply(link, x)
+    return x  # type: ignore[no-any-return]
+
+
+def _apply(link: Link, x: Rows) -> Tensor:
+    y = affine(x, link.weight, link.bias)
+    return y.relu_() if link.relu else y
 
 
 def trace_squared_error(

@@ -17,7 +17,7 @@ from kfriendly.training.sources import Source
 # matrix products of one shape give a row the same value whatever its neighbours are,
 # bit for bit in layers of twelve or more outputs, and within a few units of rounding
 # in narrower ones, where the place of a row in the block may matter.
-BLOCK = 512
+BLOCK = 1024
 
 
 class Evaluation(NamedTuple):
@@ -42,9 +42,12 @@ def blocks(source: Source) -> Iterator[tuple[int, Rows]]:
     """Yield the rows in order, and how many of each block count."""
     for first in range(0, source.n_rows, BLOCK):
         count = min(BLOCK, source.n_rows - first)
-        index = torch.arange(first, first + BLOCK)
-        index[count:] = first
-        yield count, source.rows(index)
+        if count == BLOCK:
+            yield count, source.rows(slice(first, first + BLOCK))
+        else:
+            index = torch.arange(first, first + BLOCK)
+            index[count:] = first
+            yield count, source.rows(index)
 
 
 @torch.no_grad()

@@ -141,7 +141,7 @@ def _train_group(
     """Train stacked starts, or a single one, through all phases."""
     n_records = len(monitor.records)
     state = build_state(plan, seeds, order_seed)
-    source.suit(state.network)
+    source.suit(state.network).keep()
     with enough_threads(state.network, plan.joint.batch_size):
         pretrain(state, plan, source, monitor)
         start = start_clusters(state, plan, source, seeds)

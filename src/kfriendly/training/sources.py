@@ -1,7 +1,7 @@
 """Where rows come from: any input as scaled float32 tensors, a batch at a time."""
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,19 +16,23 @@ from kfriendly.training.scaling import Scaling
 _KEPT_BYTES = 2**28
 
 
+# Which rows: of a shuffled batch, or some in a row.
+Index = Tensor | slice
+
+
 class Source(Protocol):
     """Rows to train on or to predict."""
 
     n_rows: int
 
-    def rows(self, index: Tensor) -> Rows:
+    def rows(self, index: Index) -> Rows:
         """Return the rows of a batch, (n, n_features) or (starts, n, n_features)."""
 
 
 class ArraySource:
     """An array, a read-only memmap or a CSR matrix.
 
-    Small dense data is scaled once and kept; of larger only the batch is ever copied.
+    Only the batch is ever copied, unless `keep` is called.
     """
 
     def __init__(
@@ -46,7 +50,10 @@ class ArraySource:
         self._device = device
         self._keep_sparse = False
         self._kept: Tensor | None = None
-        if not sp.issparse(X) and 4 * X.size <= _KEPT_BYTES:
+
+    def keep(self) -> None:
+        """Scale small dense data once: its rows will be asked for many times."""
+        if not sp.issparse(self._X) and 4 * self._X.size <= _KEPT_BYTES:
             self._kept = self.rows(torch.arange(self.n_rows))
 
     def suit(self, network: Autoencoder) -> Self:
@@ -54,20 +61,24 @@ class ArraySource:
         self._keep_sparse = network.takes_sparse and self._device.type == "cpu"
         return self
 
-    def rows(self, index: Tensor) -> Rows:
+    def rows(self, index: Index) -> Rows:
         """Return scaled rows on the device."""
         if self._kept is not None:
-            return self._kept.index_select(0, index.to(self._device))
-        if sp.issparse(self._X):
-            picked = self._X[index.numpy()]
+            return _take(self._kept, index)
+        at = index if isinstance(index, slice) else index.numpy()
+        picked: Any = self._X[at]
+        if sp.issparse(picked):
             if self._keep_sparse:
                 return self._sparse_rows(picked)
             picked = picked.toarray()
-        else:
-            picked = np.take(self._X, index.numpy(), axis=0)
-        x = torch.from_numpy(picked.astype(self.dtype, copy=False))
-        if self._scaled:
-            x = x.sub_(self._mean).div_(self._size)
+        return self._scale(picked)
+
+    def _scale(self, picked: np.ndarray) -> Tensor:
+        if picked.dtype != self.dtype or not picked.flags.writeable:
+            picked = picked.astype(self.dtype)
+        x = torch.from_numpy(picked)
+        if self._scaled:  # a slice is not ours to change
+            x = (x - self._mean).div_(self._size)
         return x.to(self._device, torch.float32)
 
     def _sparse_rows(self, picked: sp.csr_array) -> SparseRows:
@@ -85,9 +96,9 @@ class TensorSource:
         self.n_rows = Z.shape[-2]
         self._Z = Z
 
-    def rows(self, index: Tensor) -> Tensor:
+    def rows(self, index: Index) -> Tensor:
         """Return the rows of a batch."""
-        return self._Z.index_select(-2, index.to(self._Z.device))
+        return _take(self._Z, index)
 
 
 class MappedSource:
@@ -98,7 +109,7 @@ class MappedSource:
         self._source = source
         self._map = map_
 
-    def rows(self, index: Tensor) -> Tensor:
+    def rows(self, index: Index) -> Tensor:
         """Return the mapped rows of a batch."""
         with torch.no_grad():
             return self._map(self._source.rows(index))
@@ -112,9 +123,16 @@ class ChosenSource:
         self._source = source
         self._chosen = chosen
 
-    def rows(self, index: Tensor) -> Rows:
+    def rows(self, index: Index) -> Rows:
         """Return the rows of a batch."""
         return self._source.rows(self._chosen[index])
+
+
+def _take(Z: Tensor, index: Index) -> Tensor:
+    """Pick rows of a tensor (..., n_rows, n_features)."""
+    if isinstance(index, slice):
+        return Z[..., index, :]
+    return Z.index_select(-2, index.to(Z.device))
 
 
 def batches(order: Tensor, size: int) -> Iterator[Tensor]:
