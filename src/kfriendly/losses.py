@@ -37,14 +37,14 @@ def none(x_hat: Tensor, x: Tensor) -> Tensor:
 
 
 def differentiate(loss: Loss, x_hat: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute a loss, (..., n), and its gradient with respect to `x_hat`."""
+    """Compute a loss, (..., n), and the gradient of its mean over rows by `x_hat`."""
     if loss is squared:  # by hand: autograd would take longer than the sums
         error = x_hat - x
-        return error.square().sum(-1), error.mul_(2.0)
+        return error.square().sum(-1), error.mul_(2.0 / error.shape[-2])
     x_hat = x_hat.detach().requires_grad_()
     with torch.enable_grad():
         value = loss(x_hat, x)
-        (gradient,) = torch.autograd.grad(value.sum(), x_hat)
+        (gradient,) = torch.autograd.grad(value.mean(-1).sum(), x_hat)
     return value.detach(), gradient
 
 

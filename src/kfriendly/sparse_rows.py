@@ -23,10 +23,10 @@ class ErrorGradients(NamedTuple):
 
 
 class SquaredErrors(NamedTuple):
-    """One value a row, and the gradients of their sum times a weight."""
+    """One value a row, and a way to the gradients of their mean."""
 
     values: Tensor  # (n,)
-    gradients: Callable[[float], ErrorGradients]
+    gradients: Callable[[], ErrorGradients]
 
 
 def dense(x: Rows) -> Tensor:
@@ -78,13 +78,13 @@ class SparseRows:
         z_z = torch.from_numpy(self.Z.power(2).sum(axis=1))
         values = (h * (h_WW + 2.0 * (c_W - z_W))).sum(-1) + c @ c - 2.0 * z_c + z_z
 
-        def gradients(weight: float) -> ErrorGradients:
-            two = 2.0 * weight
+        def gradients() -> ErrorGradients:
+            share = 2.0 / len(self)
             sum_h, sum_z = h.sum(0), torch.from_numpy(self.Z.sum(axis=0))
-            G_W = torch.from_numpy(self.Z.T @ (two * h).numpy())
-            G_W.addmm_(W, two * (h.mT @ h), beta=-1.0).addr_(c, two * sum_h)
-            G_b = two * (W @ sum_h + len(self) * c - sum_z)
-            return ErrorGradients(two * (h_WW + c_W - z_W), G_W, G_b)
+            G_W = torch.from_numpy(self.Z.T @ (share * h).numpy())
+            G_W.addmm_(W, share * (h.mT @ h), beta=-1.0).addr_(c, share * sum_h)
+            G_b = share * (W @ sum_h + len(self) * c - sum_z)
+            return ErrorGradients(share * (h_WW + c_W - z_W), G_W, G_b)
 
         # Rounding may take an error of nothing below zero.
         return SquaredErrors(values.clamp_min_(0.0), gradients)

@@ -29,13 +29,13 @@ class Trace(NamedTuple):
 
 
 class ErrorTrace(NamedTuple):
-    """Reconstruction errors, one a row, and the way back from their sum.
+    """Reconstruction errors, one a row, and the way back from their mean.
 
-    `pull` takes the weight of the sum and returns the gradient of the input.
+    `pull` adds to `grad` of every parameter and returns the gradient of the input.
     """
 
     values: Tensor
-    pull: Callable[[float], Tensor]
+    pull: Callable[[], Tensor]
 
 
 class Link(NamedTuple):
@@ -83,14 +83,15 @@ def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
     output = inputs[-1]
 
     def pull(G: Tensor) -> Tensor:
+        times = torch.mm if G.dim() == 2 else torch.matmul  # mm is quicker to call
         for depth in reversed(range(len(chain))):
             W, b, relu = chain[depth]
             if relu:
                 G = _relu_gradient(G, inputs[depth + 1], 0)
-            add_gradient(W, _weight_gradient(G, inputs[depth], W))
+            add_gradient(W, _transposed_times(times, G, inputs[depth], W))
             add_gradient(b, G.sum(-2))
             if depth or want_input:
-                G = G @ W
+                G = times(G, W)
         return G if want_input else G.new_empty(0)
 
     return Trace(output, pull)
@@ -116,8 +117,8 @@ def trace_squared_error(
     h, pull_hidden = trace_chain(hidden, x, want_input=want_input)
     values, gradients = target.squared_errors(h, last.weight, last.bias)
 
-    def pull(weight: float) -> Tensor:
-        G = gradients(weight)
+    def pull() -> Tensor:
+        G = gradients()
         add_gradient(last.weight, G.W)
         add_gradient(last.bias, G.b)
         return pull_hidden(G.h)
@@ -125,13 +126,14 @@ def trace_squared_error(
     return ErrorTrace(values, pull)
 
 
-def _weight_gradient(G: Tensor, x: Rows, W: Tensor) -> Tensor:
+def _transposed_times(
+    times: Callable[[Tensor, Tensor], Tensor], G: Tensor, x: Rows, W: Tensor
+) -> Tensor:
     """Compute G' x, laid out in memory as W is: optimisers go through both in step."""
-    if isinstance(x, SparseRows):
-        G_W = x.transposed_times(G).mT
-        return G_W.contiguous() if W.is_contiguous() else G_W
-    product: Tensor = G.mT @ x if W.is_contiguous() else (x.mT @ G).mT
-    return product
+    if not isinstance(x, SparseRows):
+        return times(G.mT, x) if W.is_contiguous() else times(x.mT, G).mT
+    product = x.transposed_times(G).mT
+    return product.contiguous() if W.is_contiguous() else product
 
 
 def add_gradient(p: nn.Parameter, gradient: Tensor) -> None:

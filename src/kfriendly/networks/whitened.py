@@ -74,7 +74,7 @@ class Whitened(Autoencoder):
         found = self.network.trace_sparse_error(h @ self.back + self.mean, x)
         if found is None:
             return None
-        return ErrorTrace(found.values, lambda w: found.pull(w) @ self.back.mT)
+        return ErrorTrace(found.values, lambda: found.pull() @ self.back.mT)
 
     def layer_pairs(self) -> Sequence[LayerPair]:
         """Return the layers of the network within."""

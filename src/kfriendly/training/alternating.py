@@ -136,7 +136,9 @@ class Alternating:
     def step(self, state: TrainState, x: Rows, index: Tensor, progress: float) -> Means:
         """Train on a batch and remember where its rows went."""
         rules, objective = self._rules, self._objective
-        lam = state.lam * (min(1.0, progress / rules.ramp) if rules.ramp else 1.0)
+        lam = state.lam
+        if progress < rules.ramp:
+            lam = lam * (progress / rules.ramp)
         if progress < rules.hold:
             S = F.one_hot(self._labels[..., index].long(), self._K).to(state.lam)
             cost = network_step(state, x, objective, rules, lam=lam, S=S)

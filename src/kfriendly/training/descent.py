@@ -102,8 +102,8 @@ class Optimizer:
     def step(self, *, clip: float | None, stacked: bool) -> None:
         """Move every parameter that has a gradient, Eq. (6)."""
         have = [i for i, p in enumerate(self.parameters) if p.grad is not None]
-        P = [self.parameters[i].detach() for i in have]
-        G = [p.grad for p in self.parameters if p.grad is not None]
+        P: list[Tensor] = [self.parameters[i] for i in have]
+        G = [p.grad for p in P if p.grad is not None]
         first = [self._first[i] for i in have]
         if clip is not None:
             _clip(G, clip, stacked)

@@ -71,16 +71,16 @@ class Objective:
         given.
         """
         H, pull_H = network.trace_encode(x)  # (..., n, R)
-        n = H.shape[-2]
         if S is None:
             S = self.criterion.assign(H, cluster)  # Eq. (7)
         clustering, G = criteria.differentiate(self.criterion, H, S, cluster)
-        G = G * (lam * (0.5 / n)).view(*lam.shape, 1, 1)  # (..., n, R)
+        share = (lam * (0.5 / H.shape[-2])).view(*lam.shape, 1, 1)
+        G = G.mul_(share)  # (..., n, R)
         if self.loss is losses.none:  # Eq. (3) has no decoder to run
             reconstruction = torch.zeros_like(clustering)
         else:
             reconstruction, pull = trace_error(self.loss, network, H, x)
-            G = G + pull(1.0 / n)
+            G = G + pull()
         pull_H(G)
         return Cost(reconstruction, clustering, H, S)
 
@@ -106,4 +106,4 @@ def trace_error(
             return found
     x_hat, pull = network.trace_decode(H)
     values, G = losses.differentiate(loss, x_hat, dense(x))
-    return ErrorTrace(values, lambda weight: pull(G.mul_(weight)))
+    return ErrorTrace(values, lambda: pull(G))

@@ -42,7 +42,7 @@ class Reconstruct:
         """Take one step of Eq. (6) with lambda = 0."""
         state.optimizer.clear()
         per_sample, pull = self.trace(x)
-        pull(1.0 / per_sample.shape[-1])
+        pull()
         state.optimizer.step(clip=self.clip, stacked=self.stacked)  # Eq. (6)
         mean = per_sample.mean(-1)  # (...)
         zero = torch.zeros_like(mean)
@@ -84,7 +84,7 @@ def pretrain_end_to_end(
     def trace(x: Rows) -> ErrorTrace:
         H, pull_H = network.trace_encode(x)
         values, pull = trace_error(loss, network, H, x)
-        return ErrorTrace(values, lambda weight: pull_H(pull(weight)))
+        return ErrorTrace(values, lambda: pull_H(pull()))
 
     task = Reconstruct(trace, loss, phase.descent.clip, state.lam.dim() > 0)
     run_phase(phase, task, state, source, monitor)
@@ -101,7 +101,7 @@ def trace_pair(pair: LayerPair, loss: Loss, x: Rows) -> ErrorTrace:
     else:
         x_hat, pull = trace_chain(chain, x, want_input=False)
     values, G = differentiate(loss, as_rows(x_hat), as_rows(dense(x)))
-    return ErrorTrace(values, lambda weight: pull(G.mul_(weight).view_as(x_hat)))
+    return ErrorTrace(values, lambda: pull(G.view_as(x_hat)))
 
 
 def _unique_parameters(pair: LayerPair) -> Sequence[nn.Parameter]:
