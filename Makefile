@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test fast check format synthetic clean
+.PHONY: help demo test fast check format synthetic bench clean
 
 help:
 	@echo "make demo        cluster built-in data; writes demo/spaces.png and demo/report.md"
@@ -14,6 +14,7 @@ help:
 	@echo "make check       style, types and layers only"
 	@echo "make format      let ruff format the code"
 	@echo "make synthetic   20 draws of each synthetic model (an hour) and docs/synthetic.md"
+	@echo "make bench       speed and memory as ratios, and against peers (twenty minutes); results/speed.txt"
 	@echo "make clean       remove .venv and everything made"
 
 # torch first and exactly: a looser request would fetch gigabytes of GPU libraries.
@@ -53,5 +54,8 @@ synthetic: $(VENV)/dev
 	$(BIN)/python benchmarks/synthetic.py run
 	$(BIN)/python benchmarks/synthetic.py report
 
+bench: $(VENV)/dev
+	$(BIN)/python benchmarks/speed.py
+
 clean:
-	rm -rf $(VENV) demo .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers demo .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -75,7 +75,7 @@ def prepare(X: Table, widths: Widths, batch: int, n_init: int = 1) -> Fit:
         pretrain_epochs=1,
         max_epochs=1,
     )
-    plan = make_plan(dcn.get_params(deep=False), *X.shape)
+    plan = make_plan(dcn.get_params(deep=False), X)
     state = build_state(plan, list(range(n_init)), 0)
     source = ArraySource(X, find_scaling(X, "common"), plan.device)
     source.suit(state.network).keep()
@@ -128,6 +128,30 @@ def matmul(size: int = 2048) -> Job:
     out = torch.empty(size, size)
     once = seconds(lambda: torch.mm(A, B, out=out))
     return lambda: float(np.median([once() for _ in range(5)]))
+
+
+def products(widths: Widths, batch: int, n_steps: int) -> Job:
+    """Make a job of the matrix products of some steps and nothing else.
+
+    What a step could reach if all else in it took no time.
+    """
+    widths = (*widths, *widths[-2::-1])
+    shapes = list(zip(widths, widths[1:], strict=False))
+    W = [torch.randn(n_out, n_in) for n_in, n_out in shapes]
+    G_W = [torch.empty_like(w) for w in W]
+    y, G = ([torch.randn(batch, width) for width in widths] for _ in range(2))
+    out = [torch.empty(batch, width) for width in widths]
+
+    def run() -> None:
+        for _ in range(n_steps):
+            for depth, w in enumerate(W):
+                torch.mm(y[depth], w.mT, out=out[depth + 1])
+            for depth in reversed(range(len(W))):
+                torch.mm(G[depth + 1].mT, y[depth], out=G_W[depth])
+                if depth:
+                    torch.mm(G[depth + 1], W[depth], out=out[depth])
+
+    return seconds(run)
 
 
 def python(code: str) -> Job:

@@ -12,6 +12,7 @@ from torch.testing import assert_close
 from kfriendly import DCN
 from kfriendly.criteria import KMeans
 from kfriendly.criteria.kmeans import CentroidState
+from kfriendly.defaults import default_batch_size
 from kfriendly.losses import squared
 from kfriendly.networks import MLPFactory
 from kfriendly.networks.layers import WIDE
@@ -186,3 +187,21 @@ def test_dcn_of_a_wide_csr_equals_that_of_the_array() -> None:
     assert scores == pytest.approx(sparse.score_samples(X), rel=1e-3)
     sparse.partial_fit(sp.csr_array(X[:50]))
     assert sparse.labels_.shape == (50,)
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        (sp.csr_array((20_000, WIDE)), 2_000),
+        (sp.csr_array((10**6, WIDE)), 2_048),
+        (sp.csr_array((50, WIDE)), 16),
+        (sp.csr_array((20_000, WIDE - 1)), 256),
+        (np.broadcast_to(np.float32(0), (20_000, WIDE)), 256),
+        (np.broadcast_to(np.float32(0), (4_000, 10)), 100),
+    ],
+    ids=lambda X: f"{type(X).__name__}{getattr(X, 'shape', '')}",
+)
+def test_batches_are_large_where_the_weights_take_the_time(
+    X: Any, expected: int
+) -> None:
+    assert default_batch_size(X) == expected

@@ -111,7 +111,8 @@ class DCN(
     max_epochs : int or "auto"
         Epochs of joint training. Zero gives an autoencoder and K-means, SAE+KM.
     batch_size : int or "auto"
-        Rows in a batch.
+        Rows in a batch. "auto" is 256, or a fortieth of fewer than 10,240 rows; for a
+        wide sparse table 2,048, or a tenth of fewer than 20,480.
     optimizer : {"adam", "sgd"} or Descent
         How the network moves in joint training; `Descent` sets rate and schedule.
     pretrain_optimizer : {"adam", "sgd"}, Descent or None
@@ -404,7 +405,7 @@ class DCN(
 
     def _make_plan(self, X: np.ndarray | sp.csr_array) -> Plan:
         """Check what depends on both parameters and data, and resolve "auto"."""
-        n_samples, n_features = X.shape
+        n_samples = X.shape[0]
         if n_samples < self.n_clusters:
             raise ValueError(
                 f"n_clusters={self.n_clusters} needs at least as many rows, "
@@ -415,7 +416,7 @@ class DCN(
                 f"loss='kl' needs values >= 0, but the smallest in X is {X.min():g}. "
                 "Shift the data or use loss='squared'."
             )
-        return make_plan(self.get_params(deep=False), n_samples, n_features)
+        return make_plan(self.get_params(deep=False), X)
 
     def _find_scaling(self, X: np.ndarray | sp.csr_array) -> Scaling:
         return find_scaling(X, resolve_scale(self.scale, resolve_loss(self.loss)))

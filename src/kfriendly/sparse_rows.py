@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import scipy.sparse as sp
@@ -62,7 +63,7 @@ class SparseRows:
 
     def transposed_times(self, G: Tensor) -> Tensor:
         """Compute X' G, (d, R), from G of shape (n, R)."""
-        product = torch.from_numpy(self.Z.T @ G.numpy())
+        product = torch.from_numpy(self._transposed @ G.numpy())
         return product.addr_(self.u, G.sum(0), alpha=-1.0)
 
     def squared_errors(self, h: Tensor, W: Tensor, b: Tensor) -> "SquaredErrors":
@@ -81,7 +82,7 @@ class SparseRows:
         def gradients() -> ErrorGradients:
             share = 2.0 / len(self)
             sum_h, sum_z = h.sum(0), torch.from_numpy(self.Z.sum(axis=0))
-            G_W = torch.from_numpy(self.Z.T @ (share * h).numpy())
+            G_W = torch.from_numpy(self._transposed @ (share * h).numpy())
             G_W.addmm_(W, share * (h.mT @ h), beta=-1.0).addr_(c, share * sum_h)
             G_b = share * (W @ sum_h + len(self) * c - sum_z)
             return ErrorGradients(share * (h_WW + c_W - z_W), G_W, G_b)
@@ -89,9 +90,21 @@ class SparseRows:
         # Rounding may take an error of nothing below zero.
         return SquaredErrors(values.clamp_min_(0.0), gradients)
 
+    @cached_property
+    def _transposed(self) -> sp.csr_array:
+        return self.Z.T.tocsr()  # its products are twice as fast as those of Z.T
+
     def _sparse_times(self, W: Tensor) -> Tensor:
-        """Compute Z W: a weighted sum of a few rows of W for every row of Z."""
-        columns = torch.from_numpy(self.Z.indices)
-        first = torch.from_numpy(self.Z.indptr[:-1])
-        values = torch.from_numpy(self.Z.data)
-        return F.embedding_bag(columns, W, first, mode="sum", per_sample_weights=values)
+        """Compute Z W: a weighted sum of a few rows of W for every row of Z.
+
+        That is what torch's bags of embeddings are, and on all threads; its own
+        sparse products took four to twenty times as long.
+        """
+        first, columns = self.Z.indptr[:-1], self.Z.indices
+        return F.embedding_bag(
+            torch.from_numpy(columns),
+            W,
+            torch.from_numpy(first),
+            mode="sum",
+            per_sample_weights=torch.from_numpy(self.Z.data),
+        )

@@ -89,8 +89,9 @@ class Optimizer:
         self.rate = descent.learning_rate
         self._adam = descent.method == "adam"
         self._momentum = descent.momentum
-        self._first = [p.detach().new_zeros(p.shape) for p in self.parameters]
-        self._second = [m.clone() for m in self._first] if self._adam else []
+        self._first = [torch.zeros_like(p.detach()) for p in self.parameters]
+        self._second = [torch.zeros_like(m) for m in self._first if self._adam]
+        self._transposes = any(not p.is_contiguous() for p in self.parameters)
         device = self.parameters[0].device if self.parameters else None
         self._n_steps = torch.zeros((), device=device)
 
@@ -105,15 +106,18 @@ class Optimizer:
         P: list[Tensor] = [self.parameters[i] for i in have]
         G = [p.grad for p in P if p.grad is not None]
         first = [self._first[i] for i in have]
+        second = [self._second[i] for i in have if self._adam]
         if clip is not None:
             _clip(G, clip, stacked)
         self._n_steps += 1
+        if self._transposes:
+            P, G, first, second = map(_as_in_memory, (P, G, first, second))
         if self._adam:
             torch._fused_adam_(
                 P,
                 G,
                 first,
-                [self._second[i] for i in have],
+                second,
                 [],
                 [self._n_steps] * len(P),
                 lr=self.rate,
@@ -149,6 +153,11 @@ class Optimizer:
 
     def _tensors(self) -> list[Tensor]:
         return [*self._first, *self._second, self._n_steps]
+
+
+def _as_in_memory(tensors: list[Tensor]) -> list[Tensor]:
+    """Turn transposed tensors back; torch would copy them, and copy the result back."""
+    return [t if t.is_contiguous() else t.mT for t in tensors]
 
 
 def _clip(gradients: list[Tensor], largest: float, stacked: bool) -> None:
