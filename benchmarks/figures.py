@@ -51,7 +51,7 @@ def joint_mnist() -> Figure:
 
 def joint_pendigits() -> Figure:
     """Joint training against ClustPy, small network."""
-    return _against_clustpy("Pendigits net, batch 110", PENDIGITS, 5_500, 110, 10.0)
+    return _against_clustpy("Pendigits net, batch 110", PENDIGITS, 10_992, 110, 10.0)
 
 
 def _against_clustpy(
@@ -72,9 +72,9 @@ def _against_clustpy(
 
 def stacked_starts() -> Figure:
     """Sixteen starts against one."""
-    X = noise(5_500, 16)
-    one, many = interleave([joint(X, PENDIGITS, 110, n) for n in (1, 16)], 25)
-    times = [np.median(seconds) / 50 * 1e3 for seconds in (many, one)]
+    X = noise(10_992, 16)
+    one, many = interleave([joint(X, PENDIGITS, 110, n) for n in (1, 16)], 15)
+    times = [np.median(seconds) / 100 * 1e3 for seconds in (many, one)]
     return Figure(
         "Pendigits net: time of 16 starts over one",
         quotients(many, one),

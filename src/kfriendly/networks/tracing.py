@@ -83,7 +83,7 @@ def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
     output = inputs[-1]
 
     def pull(G: Tensor) -> Tensor:
-        times = torch.mm if G.dim() == 2 else torch.matmul  # mm is quicker to call
+        times = torch.mm if G.dim() == 2 else torch.bmm  # quicker to call than matmul
         for depth in reversed(range(len(chain))):
             W, b, relu = chain[depth]
             if relu:
@@ -131,6 +131,7 @@ def _transposed_times(
 ) -> Tensor:
     """Compute G' x, laid out in memory as W is: optimisers go through both in step."""
     if not isinstance(x, SparseRows):
+        x = x.expand(*G.shape[:-1], x.shape[-1])  # rows may be shared by all starts
         return times(G.mT, x) if W.is_contiguous() else times(x.mT, G).mT
     product = x.transposed_times(G).mT
     return product.contiguous() if W.is_contiguous() else product

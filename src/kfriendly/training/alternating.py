@@ -158,7 +158,10 @@ class Alternating:
         self._labels = labels.clone()
         if self._S is not None:
             self._S = self._new_S.clone()
-        sizes = torch.stack([(labels == k).sum(-1) for k in range(self._K)], -1)
+        sizes = torch.zeros(*labels.shape[:-1], self._K, dtype=torch.int64)
+        sizes.scatter_add_(
+            -1, labels.long(), torch.ones_like(labels, dtype=sizes.dtype)
+        )
         empty = sizes == 0  # (..., K)
         if self._rules.empty_cluster == "reseed" and bool(empty.any()):
             self._reseed(state, source, empty)

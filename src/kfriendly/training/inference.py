@@ -53,7 +53,13 @@ def blocks(source: Source) -> Iterator[tuple[int, Rows]]:
 @torch.no_grad()
 def map_rows(function: Callable[[Tensor], Tensor], source: Source) -> Tensor:
     """Apply `function` to all rows in order, (..., n_rows, width)."""
-    return torch.cat([function(x)[..., :count, :] for count, x in blocks(source)], -2)
+    mapped = torch.empty(0)
+    for block, (count, x) in enumerate(blocks(source)):
+        y = function(x)[..., :count, :]
+        if block == 0:
+            mapped = y.new_empty((*y.shape[:-2], source.n_rows, y.shape[-1]))
+        mapped[..., block * BLOCK : block * BLOCK + count, :] = y
+    return mapped
 
 
 def encode_rows(encoder: Autoencoder | nn.Module, source: Source) -> Tensor:

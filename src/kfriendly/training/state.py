@@ -1,6 +1,5 @@
 """Everything that changes while training, and nothing else."""
 
-import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +29,7 @@ class TrainState:
     def snapshot(self) -> dict[str, Any]:
         """Copy everything, to come back to with `restore`."""
         return {
-            "network": copy.deepcopy(self.network.state_dict()),
+            "network": {k: v.clone() for k, v in self.network.state_dict().items()},
             "optimizer": self.optimizer.snapshot(),
             "rng": self.rng.get_state(),
             "lam": self.lam,
