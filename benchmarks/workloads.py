@@ -1,5 +1,6 @@
 """Jobs that the figures time: each runs once and returns what it measured."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -155,8 +156,16 @@ def products(widths: Widths, batch: int, n_steps: int) -> Job:
 
 
 def python(code: str) -> Job:
-    """Make a job of a new interpreter that runs some code."""
-    return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True))
+    """Make a job of a new interpreter that runs some code.
+
+    It may keep what it compiles, as an installed package has it: else our modules would
+    be compiled anew every time, and those of torch would not.
+    """
+    environment = {
+        k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"
+    }
+    words = [sys.executable, "-c", code]
+    return seconds(lambda: subprocess.run(words, check=True, env=environment))
 
 
 _FIT_MEMMAP = """
