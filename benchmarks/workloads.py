@@ -37,13 +37,14 @@ class Fit(NamedTuple):
     source: ArraySource
 
     def timed(self, phase: Callable[[], object]) -> Job:
-        """Make a job of a phase, with as many threads as a real fit takes."""
+        """Make a job of a phase: seconds an epoch, with the threads of a real fit."""
 
         def run() -> None:
             with enough_threads(self.state.network, self.plan.joint.batch_size):
                 phase()
 
-        return seconds(run)
+        once = seconds(run)
+        return lambda: once() / self.plan.joint.n_epochs
 
 
 def noise(n_rows: int, n_columns: int) -> np.ndarray:
@@ -63,7 +64,9 @@ def words(n_rows: int, n_columns: int, per_row: int) -> sp.csr_array:
     return sp.csr_array((values, columns.ravel(), first), (n_rows, n_columns))
 
 
-def prepare(X: Table, widths: Widths, batch: int, n_init: int = 1) -> Fit:
+def prepare(
+    X: Table, widths: Widths, batch: int, n_init: int = 1, n_epochs: int = 1
+) -> Fit:
     """Build networks and a source for a table, with settings that all figures share."""
     dcn = DCN(
         10,
@@ -72,9 +75,9 @@ def prepare(X: Table, widths: Widths, batch: int, n_init: int = 1) -> Fit:
         batch_size=batch,
         n_init=n_init,
         init="kmeans",
-        layer_epochs=1,
-        pretrain_epochs=1,
-        max_epochs=1,
+        layer_epochs=n_epochs,
+        pretrain_epochs=n_epochs,
+        max_epochs=n_epochs,
     )
     plan = make_plan(dcn.get_params(deep=False), X)
     state = build_state(plan, list(range(n_init)), 0)
@@ -83,25 +86,27 @@ def prepare(X: Table, widths: Widths, batch: int, n_init: int = 1) -> Fit:
     return Fit(state, plan, source)
 
 
-def joint(X: Table, widths: Widths, batch: int, n_init: int = 1) -> Job:
-    """Make a job of one epoch of Algorithm 1."""
-    fit = prepare(X, widths, batch, n_init)
+def joint(
+    X: Table, widths: Widths, batch: int, n_init: int = 1, n_epochs: int = 1
+) -> Job:
+    """Make a job of some epochs of Algorithm 1."""
+    fit = prepare(X, widths, batch, n_init, n_epochs)
     state, plan, source = fit
     start = start_clusters(state, plan, source, list(range(n_init)))
     return fit.timed(lambda: align(state, plan, source, start.labels, Recorder()))
 
 
-def layers(X: Table, widths: Widths, batch: int) -> Job:
-    """Make a job of one epoch for every pair of layers."""
-    fit = prepare(X, widths, batch)
+def layers(X: Table, widths: Widths, batch: int, n_epochs: int = 1) -> Job:
+    """Make a job of some epochs for every pair of layers."""
+    fit = prepare(X, widths, batch, n_epochs=n_epochs)
     state, plan, source = fit
     loss, phase = plan.objective.loss, plan.layers
     return fit.timed(lambda: pretrain_layers(state, source, loss, phase, Recorder()))
 
 
-def end_to_end(X: Table, widths: Widths, batch: int) -> Job:
-    """Make a job of one epoch of the whole autoencoder."""
-    fit = prepare(X, widths, batch)
+def end_to_end(X: Table, widths: Widths, batch: int, n_epochs: int = 1) -> Job:
+    """Make a job of some epochs of the whole autoencoder."""
+    fit = prepare(X, widths, batch, n_epochs=n_epochs)
     state, plan, source = fit
     loss, phase = plan.objective.loss, plan.pretrain
     return fit.timed(

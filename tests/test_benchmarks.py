@@ -50,7 +50,7 @@ def test_sparse_table_has_the_values_it_should() -> None:
 def test_every_job_runs() -> None:
     X, widths = workloads.noise(60, 6), (6, 5, 3)
     for make in (workloads.joint, workloads.layers, workloads.end_to_end):
-        assert make(X, widths, 20)() > 0
+        assert make(X, widths, 20, n_epochs=2)() > 0
     assert workloads.joint(X, widths, 20, 2)() > 0
     assert workloads.matmul(8)() > 0
     assert workloads.products(widths, 20, 1)() > 0
