@@ -3,7 +3,10 @@
 ::
 
     KfriendlyError
-      TrainingDiverged       (also ArithmeticError)   the objective is not finite
+      TrainingDiverged       (also ArithmeticError)     the objective is not finite
+      UnknownName            (also ValueError)          no such data set or baseline
+      DataNotFound           (also FileNotFoundError)   a data file cannot be had
+      DataCorrupt            (also ValueError)          a data file is not whole
 
     sklearn.exceptions.ConvergenceWarning
       CollapseWarning        the latent space or the assignment has become trivial
@@ -20,6 +23,18 @@ class KfriendlyError(Exception):
 
 class TrainingDiverged(KfriendlyError, ArithmeticError):
     """The objective became infinite or NaN and smaller steps did not help."""
+
+
+class UnknownName(KfriendlyError, ValueError):
+    """There is no data set or baseline of this name."""
+
+
+class DataNotFound(KfriendlyError, FileNotFoundError):
+    """A data file is not here and cannot be fetched."""
+
+
+class DataCorrupt(KfriendlyError, ValueError):
+    """A data file does not have the checksum of the original."""
 
 
 class CollapseWarning(ConvergenceWarning):

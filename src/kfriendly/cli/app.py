@@ -1,6 +1,7 @@
 """The `kfriendly` command and its verbs."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,10 @@ except ImportError:  # pragma: no cover - needs an environment without the extra
     sys.exit("The command line needs more packages: pip install 'kfriendly[app]'")
 
 from kfriendly import __version__
+
+# Exit codes.
+USAGE = 2
+BAD_DATA = 3
 
 app = typer.Typer(
     help="Find clusters in data on which K-means fails.",
@@ -51,10 +56,58 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         print(f"Cannot write to {out}: {error.strerror}. Choose another --out.")
-        raise typer.Exit(2) from error
+        raise typer.Exit(USAGE) from error
     from kfriendly.cli.demo import run_demo
 
     run_demo(out, seed)
+
+
+data = typer.Typer(help="List, fetch and check data sets.", no_args_is_help=True)
+app.add_typer(data, name="data")
+
+Names = Annotated[
+    list[str] | None, typer.Argument(help="Data sets; all of them if none is named.")
+]
+
+
+@data.command("list")
+def list_data() -> None:
+    """Show every data set, and which are on this machine."""
+    from kfriendly.cli.data import list_datasets
+
+    list_datasets()
+
+
+@data.command("fetch")
+def fetch_data(
+    names: Annotated[list[str], typer.Argument(help="Data sets to fetch.")],
+) -> None:
+    """Download data sets into the data folder and verify them."""
+    from kfriendly.cli.data import fetch_datasets
+
+    _finish(fetch_datasets, names)
+
+
+@data.command("check")
+def check_data(names: Names = None) -> None:
+    """Verify the checksums of files in the data folder; corrupt ones are an error."""
+    from kfriendly.cli.data import check_datasets
+    from kfriendly.datasets.catalogue import DATASETS
+
+    _finish(check_datasets, names or list(DATASETS))
+
+
+def _finish(work: Callable[[list[str]], bool], names: list[str]) -> None:
+    """Do the work and leave with the exit code of what happened."""
+    from kfriendly.errors import UnknownName
+
+    try:
+        good = work(names)
+    except UnknownName as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(USAGE) from error
+    if not good:
+        raise typer.Exit(BAD_DATA)
 
 
 def main() -> None:

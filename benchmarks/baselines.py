@@ -1,0 +1,208 @@
+"""All baselines on the paper's data: scores, time, peak memory, the paper's figures.
+
+    KFRIENDLY_DATA=... python benchmarks/baselines.py run [--data ...] [--methods ...]
+    python benchmarks/baselines.py report
+
+`run` fits each method in a process of its own, appends to results/baselines.jsonl and
+skips what is there already; `report` writes docs/baselines.md. All at their defaults;
+labels are used for the scores alone.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from provenance import ROOT, provenance
+
+RESULTS = ROOT / "results" / "baselines.jsonl"
+PAGE = ROOT / "docs" / "baselines.md"
+NOTES = ROOT / "docs" / "baselines-notes.md"
+
+# Data under the name of the table: what to load, and the paper's name for it.
+DATA: dict[str, tuple[str, dict[str, Any]]] = {
+    "Pendigits": ("pendigits", {}),
+    "20Newsgroups": ("20newsgroups", {}),
+    "MNIST, 10,000": ("mnist", {"part": "test"}),
+    "MNIST, 70,000": ("mnist", {}),
+    "MNIST scattering, 70,000": ("mnist-scattering", {}),
+    "MNIST pre-processed, 70,000": ("mnist-preprocessed", {}),
+}
+METHODS = [
+    "KM",
+    "SC",
+    "SC (neighbors)",
+    "SSC-OMP",
+    "LCCF",
+    "XRAY",
+    "NMF+KM",
+    "JNKM",
+    "SAE+KM",
+    "DEC",
+    "DCN w/o reconstruction",
+    "JULE",
+    "DCN",
+]
+FEW = {
+    "MNIST scattering, 70,000": ["KM", "SSC-OMP"],
+    "MNIST pre-processed, 70,000": ["KM"],
+}
+# NMI, ARI, ACC as printed; "source": the method's own author.
+PRINTED = {
+    ("Pendigits", "KM"): "paper .67/.55/.69",
+    ("Pendigits", "SC"): "paper .67/.55/.71",
+    ("Pendigits", "SAE+KM"): "paper .65/.53/.70",
+    ("Pendigits", "DCN"): "paper .69/.56/.72",
+    ("20Newsgroups", "KM"): "paper .41/.15/.30",
+    ("20Newsgroups", "SC"): "paper .40/.17/.34",
+    ("20Newsgroups", "LCCF"): "paper .46/.17/.32",
+    ("20Newsgroups", "XRAY"): "paper .19/.02/.18",
+    ("20Newsgroups", "NMF+KM"): "paper .39/.17/.33",
+    ("20Newsgroups", "JNKM"): "paper .40/.10/.24",
+    ("20Newsgroups", "SAE+KM"): "paper .47/.28/.42",
+    ("20Newsgroups", "DCN"): "paper .48/.34/.44",
+    ("MNIST, 70,000", "KM"): "paper .50/.37/.53",
+    ("MNIST, 70,000", "SSC-OMP"): "paper .31/.13/.30",
+    ("MNIST, 70,000", "SAE+KM"): "paper .73/.67/.80",
+    ("MNIST, 70,000", "DEC"): "paper .80/.75/.84",
+    ("MNIST, 70,000", "DCN"): "paper .81/.75/.83",
+    ("MNIST scattering, 70,000", "SSC-OMP"): "source .843/.849/.928",
+    ("MNIST pre-processed, 70,000", "KM"): "paper .85/.82/.86",
+}
+
+
+def fit_one(data: str, method: str, seed: int) -> dict[str, Any]:
+    """Fit one method and score it; a refusal is a result too."""
+    from kfriendly import DCN
+    from kfriendly.baselines import make_baseline
+    from kfriendly.datasets import load
+    from kfriendly.metrics import acc, ari, nmi
+
+    name, options = DATA[data]
+    X, y, K = load(name, **options)[1:4]
+    row: dict[str, Any] = {"data": data, "method": method, "seed": seed}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model = (
+        DCN(K, random_state=seed)
+        if method == "DCN"
+        else make_baseline(method, K, random_state=seed)
+    )
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            labels = model.fit_predict(X)
+    except ValueError as error:
+        return row | {"refused": str(error)}
+    row["scores"] = [round(score(y, labels), 4) for score in (nmi, ari, acc)]
+    row["seconds"] = round(time.perf_counter() - began, 1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    row["megabytes"] = round((peak - before) / 1024)
+    row["megabytes_before"] = round(before / 1024)
+    return row
+
+
+def run(data: list[str], methods: list[str], seeds: int) -> None:
+    """Fit what is not in the results yet, one process after another."""
+    done = {(r["data"], r["method"], r["seed"]) for r in _rows()}
+    for name in data:
+        for method in methods:
+            if method not in FEW.get(name, METHODS):
+                continue
+            for seed in range(seeds):
+                if (name, method, seed) not in done:
+                    _run_apart(name, method, seed)
+
+
+def _run_apart(data: str, method: str, seed: int) -> None:
+    command = [sys.executable, __file__, "one", data, method, str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"{data}, {method}: failed\n{done.stderr[-2000:]}", flush=True)
+        return
+    row = json.loads(done.stdout.splitlines()[-1]) | provenance()
+    with RESULTS.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    print(json.dumps(row), flush=True)
+
+
+def _rows() -> list[dict[str, Any]]:
+    if not RESULTS.exists():
+        return []
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+
+
+def report() -> None:
+    """Write the page: one table a data set, then what is below the paper and why."""
+    rows = _rows()
+    parts = [
+        "# Baselines\n",
+        "Made by `make baselines` (`benchmarks/baselines.py`; results in "
+        "results/baselines.jsonl). Every method at its defaults, labels used for the "
+        "scores alone. NMI / ARI / ACC, mean over the seeds; seconds on two cores; MB "
+        "is what the fit adds to the process at its peak, above the data.\n",
+    ]
+    for data in DATA:
+        table = _table(data, [row for row in rows if row["data"] == data])
+        if table:
+            parts += [f"## {data}\n", table]
+    commits = sorted({row["commit"] for row in rows})
+    parts.append(f"Commits: {', '.join(commits)}.\n")
+    if NOTES.exists():
+        parts.append(NOTES.read_text())
+    PAGE.write_text("\n".join(parts), encoding="utf-8")
+    print(f"See {PAGE}")
+
+
+def _table(data: str, rows: list[dict[str, Any]]) -> str:
+    lines = []
+    for method in METHODS:
+        found = [row for row in rows if row["method"] == method]
+        if found:
+            printed = PRINTED.get((data, method), "")
+            lines.append(f"| {method} | {_cells(found)} | {printed} |")
+    if not lines:
+        return ""
+    head = "| method | NMI | ARI | ACC | seeds | seconds | MB | printed |"
+    return "\n".join([head, "|---|---|---|---|---|---|---|---|", *lines]) + "\n"
+
+
+def _cells(rows: list[dict[str, Any]]) -> str:
+    scored = [row for row in rows if "scores" in row]
+    if not scored:
+        return "refused | | | | | |".replace("refused", _short(rows[0]["refused"]))[:-2]
+    means = np.mean([row["scores"] for row in scored], axis=0)
+    seconds = np.mean([row["seconds"] for row in scored])
+    memory = max(row["megabytes"] for row in scored)
+    scores = " | ".join(f"{mean:.3f}" for mean in means)
+    return f"{scores} | {len(scored)} | {seconds:,.0f} | {memory:,}"
+
+
+def _short(message: str) -> str:
+    return "refused: " + message.split(". ")[0].replace("|", "/")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    runner = commands.add_parser("run")
+    runner.add_argument("--data", nargs="+", choices=list(DATA), default=list(DATA))
+    runner.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    runner.add_argument("--seeds", type=int, default=1)
+    one = commands.add_parser("one")
+    one.add_argument("data")
+    one.add_argument("method")
+    one.add_argument("seed", type=int)
+    commands.add_parser("report")
+    given = parser.parse_args()
+    if given.command == "run":
+        run(given.data, given.methods, given.seeds)
+    elif given.command == "one":
+        print(json.dumps(fit_one(given.data, given.method, given.seed)))
+    else:
+        report()

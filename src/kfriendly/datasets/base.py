@@ -1,0 +1,49 @@
+"""What a data set is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kfriendly.datasets.files import DataFile
+
+
+class Dataset(NamedTuple):
+    """Rows with known classes."""
+
+    name: str
+    X: Any  # ndarray or csr_array; scipy has no types
+    y: np.ndarray
+    n_clusters: int
+    feature_names: list[str] | None = None
+    class_names: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the catalogue.
+
+    Parameters
+    ----------
+    summary : str
+        Rows, columns and what they are.
+    load : callable
+        Takes options of its own and returns a `Dataset`.
+    files : tuple of DataFile
+        What it reads; empty for data that is made or comes with scikit-learn.
+    terms : str
+        Licence, or what the source says of use.
+    """
+
+    summary: str
+    load: Callable[..., Dataset]
+    files: tuple[DataFile, ...] = ()
+    terms: str = ""
+
+
+def first_classes(name: str, X: Any, y: np.ndarray, names: list[str]) -> Dataset:
+    """Keep the rows whose class is one of the first `len(names)`; others are -1."""
+    keep = np.flatnonzero((y >= 0) & (y < len(names)))
+    y = y[keep].astype(np.int64)
+    return Dataset(name, X[keep], y, len(names), class_names=names)

@@ -1,0 +1,55 @@
+"""Spectral clustering."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_blobs, make_moons
+
+from kfriendly.baselines import SC
+from kfriendly.baselines.spectral import spectral_embedding
+from kfriendly.metrics import ari
+
+
+def test_embedding_solves_the_eigenproblem() -> None:
+    rng = np.random.RandomState(0)
+    A = rng.rand(300, 300)
+    A = A + A.T
+    d = np.sqrt(A.sum(1))
+    values, vectors = np.linalg.eigh(A / d / d[:, None])
+    leading = vectors[:, :-4:-1]
+    expected = leading / np.linalg.norm(leading, axis=1, keepdims=True)
+    found = spectral_embedding(A.copy(), 3, rng)
+    assert np.allclose(np.abs(found), np.abs(expected), atol=1e-4)
+
+
+def test_dense_and_sparse_affinity_give_one_embedding() -> None:
+    rng = np.random.RandomState(0)
+    A = rng.rand(300, 300) * (rng.rand(300, 300) < 0.2)
+    A = A + A.T
+    dense = spectral_embedding(A.copy(), 3, np.random.RandomState(1))
+    sparse = spectral_embedding(sp.csr_array(A), 3, np.random.RandomState(1))
+    assert np.allclose(dense, sparse, atol=1e-4)
+
+
+def test_neighbours_find_two_moons() -> None:
+    X, y = make_moons(600, noise=0.05, random_state=0)
+    assert ari(y, SC(2, affinity="neighbors", random_state=0).fit_predict(X)) == 1.0
+
+
+@pytest.mark.parametrize("affinity", ["rbf", "neighbors"])
+def test_sparse_rows_give_the_labels_of_dense_ones(affinity: str) -> None:
+    X, y = make_blobs(300, centers=3, n_features=5, cluster_std=0.5, random_state=1)
+    dense = SC(3, affinity=affinity, random_state=0).fit_predict(X)  # type: ignore[arg-type]
+    sparse = SC(3, affinity=affinity, random_state=0).fit_predict(sp.csr_matrix(X))  # type: ignore[arg-type]
+    assert ari(y, dense) == ari(y, sparse) == 1.0
+
+
+def test_too_many_rows_for_a_dense_affinity_names_the_option() -> None:
+    X = np.zeros((70_000, 1), dtype=np.float32)
+    with pytest.raises(ValueError, match=r"18\.3 GiB.*affinity='neighbors'"):
+        SC(2).fit(X)
+
+
+def test_a_row_without_neighbours_does_no_harm() -> None:
+    A = sp.csr_array(np.diag([0.0, 1.0, 1.0]))
+    assert np.isfinite(spectral_embedding(A, 2, np.random.RandomState(0))).all()
