@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test fast check format synthetic bench clean
+.PHONY: help demo test fast check format synthetic baselines bench clean
 
 help:
 	@echo "make demo        cluster built-in data; writes demo/spaces.png and demo/report.md"
@@ -14,6 +14,7 @@ help:
 	@echo "make check       style, types and layers only"
 	@echo "make format      let ruff format the code"
 	@echo "make synthetic   20 draws of each synthetic model (an hour) and docs/synthetic.md"
+	@echo "make baselines   every baseline on real data (two hours; needs the data) and docs/baselines.md"
 	@echo "make bench       speed and memory as ratios, and against peers (twenty minutes); results/speed.txt"
 	@echo "make clean       remove .venv and everything made"
 
@@ -53,6 +54,10 @@ format: $(VENV)/dev
 synthetic: $(VENV)/dev
 	$(BIN)/python benchmarks/synthetic.py run
 	$(BIN)/python benchmarks/synthetic.py report
+
+baselines: $(VENV)/dev
+	$(BIN)/python benchmarks/baselines.py run
+	$(BIN)/python benchmarks/baselines.py report
 
 bench: $(VENV)/dev
 	$(BIN)/python benchmarks/speed.py

@@ -6,59 +6,31 @@ Appends to results/real.jsonl. No label is used but for the scores.
 """
 
 import argparse
-import gzip
 import json
-import os
 import time
 import warnings
-from collections.abc import Callable
-from pathlib import Path
 
-import numpy as np
 from provenance import ROOT, provenance
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits
 
 from kfriendly import DCN
+from kfriendly.datasets import load
 from kfriendly.metrics import acc, ari, nmi
 
 RESULTS = ROOT / "results" / "real.jsonl"
-Table = tuple[np.ndarray, np.ndarray]
 
 
-def pendigits() -> Table:
-    """Read both UCI files, 10,992 x 16."""
-    parts = [
-        np.loadtxt(_folder() / "pendigits" / f"pendigits.{part}", delimiter=",")
-        for part in ("tra", "tes")
-    ]
-    table = np.vstack(parts).astype(np.int64)
-    return table[:, :-1], table[:, -1]
-
-
-def mnist_test() -> Table:
-    """Read the 10,000 test images, 784 columns."""
-    images = _idx("t10k-images-idx3-ubyte.gz", header=16)
-    return images.reshape(-1, 784), _idx("t10k-labels-idx1-ubyte.gz", header=8)
-
-
-def digits() -> Table:
-    """Load scikit-learn's 1,797 digits, 64 columns."""
-    bunch = load_digits()
-    return bunch.data, bunch.target
-
-
-DATA: dict[str, Callable[[], Table]] = {
-    "pendigits": pendigits,
-    "mnist-test": mnist_test,
-    "digits": digits,
+DATA: dict[str, tuple[str, dict[str, str]]] = {
+    "pendigits": ("pendigits", {}),
+    "mnist-test": ("mnist", {"part": "test"}),
+    "digits": ("digits", {}),
 }
 
 
 def run(name: str, seed: int) -> None:
     """Fit one data set with one seed, print and append the scores."""
-    X, y = DATA[name]()
-    K = len(np.unique(y))
+    loadable, options = DATA[name]
+    X, y, K = load(loadable, **options)[1:4]
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -79,15 +51,6 @@ def run(name: str, seed: int) -> None:
     with RESULTS.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
     print(row, flush=True)
-
-
-def _folder() -> Path:
-    return Path(os.environ["KFRIENDLY_DATA"])
-
-
-def _idx(name: str, *, header: int) -> np.ndarray:
-    data = gzip.decompress((_folder() / "mnist" / name).read_bytes())
-    return np.frombuffer(data, np.uint8, offset=header)
 
 
 if __name__ == "__main__":

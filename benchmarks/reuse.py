@@ -10,29 +10,26 @@ results/reuse.jsonl what is not yet there, and prints the means.
 import json
 import statistics
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from provenance import ROOT, provenance
-from real import digits, pendigits
 
-from kfriendly import DCN
+from kfriendly import DCN, datasets
 from kfriendly.datasets import SYNTHETIC
 from kfriendly.metrics import acc, ari, nmi
 from kfriendly.training.run import Plan
 
 RESULTS = ROOT / "results" / "reuse.jsonl"
 SEEDS = range(5)
-TABLES: dict[str, Callable[[], Any]] = {"digits": digits, "pendigits": pendigits}
-DATA = [*TABLES, *SYNTHETIC]
+DATA = ["digits", "pendigits", *SYNTHETIC]
 
 
 def load(name: str, seed: int) -> Any:
     """Load a table, or make a synthetic draw that no reported table uses."""
     if name in SYNTHETIC:
         return SYNTHETIC[name](random_state=100 + seed)
-    return TABLES[name]()
+    return datasets.load(name)[1:3]
 
 
 class AsPrinted(DCN):

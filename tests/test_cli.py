@@ -1,5 +1,6 @@
 """The command line, as typed."""
 
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from kfriendly import DCN, __version__
+from kfriendly.cli import data as data_module
 from kfriendly.cli import demo as demo_module
 from kfriendly.cli.app import app
 from kfriendly.cli.progress import ShowProgress
-from kfriendly.datasets import make_sigmoid_sigmoid
+from kfriendly.datasets import Dataset, catalogue, make_sigmoid_sigmoid
+from kfriendly.datasets.base import Entry
+from kfriendly.datasets.files import DataFile
+from kfriendly.errors import DataNotFound
 
 LIGHT = """
 import sys
@@ -28,7 +33,9 @@ print("heavy:", sorted(heavy))
 """
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["demo", "--nonsense"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["demo", "--nonsense"], ["data", "--help"]]
+)
 def test_help_and_argument_errors_import_nothing_heavy(words: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIGHT, *words], capture_output=True, text=True
@@ -78,3 +85,62 @@ def test_progress_shows_phases(terminal: bool, tmp_path: Path) -> None:
     assert "mine: joint training" in text
     assert ("2/2" in text) == terminal
     assert ("2 epochs, reconstruction error" in text) != terminal
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with one good file, one corrupt file, and no network."""
+    monkeypatch.setenv("KFRIENDLY_DATA", str(tmp_path))
+    good = DataFile("good", 3, (hashlib.sha256(b"abc").hexdigest(),))
+    bad = DataFile("bad", 3, ("0" * 64,), ("http://127.0.0.1:9/bad",))
+    for name in ("good", "bad"):
+        (tmp_path / name).write_bytes(b"abc")
+    entries = {
+        "whole": Entry("3 x 1", load_nothing, (good,)),
+        "broken": Entry("3 x 1", load_nothing, (good, bad)),
+        "made": Entry("3 x 1", load_nothing, made="made.npz"),
+        "free": Entry("3 x 1", load_nothing),
+    }
+    monkeypatch.setattr(catalogue, "DATASETS", entries)
+    monkeypatch.setattr(data_module, "DATASETS", entries)
+    return tmp_path
+
+
+def load_nothing() -> Dataset:
+    raise DataNotFound("made.npz cannot be had")
+
+
+def test_data_list_tells_what_is_here(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["data", "list"])
+    assert result.exit_code == 0 and str(folder) in result.stdout
+    lines = {line.split()[0]: line for line in result.stdout.splitlines() if line}
+    assert "here" in lines["whole"] and "not here" not in lines["whole"]
+    assert "not here" in lines["made"] and "none needed" in lines["free"]
+
+
+def test_data_check_fails_on_a_corrupt_file_only(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["data", "check"])
+    assert result.exit_code == 3
+    assert result.stdout.split() == [
+        "good",
+        "good",
+        "corrupt",
+        "bad",
+        "absent",
+        "made.npz",
+    ]
+    assert "data fetch" in result.stderr
+    assert CliRunner().invoke(app, ["data", "check", "whole"]).exit_code == 0
+
+
+def test_data_fetch_goes_on_after_a_failure_and_says_so(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["data", "fetch", "broken", "made", "whole"])
+    assert result.exit_code == 3
+    assert "127.0.0.1:9/bad" in result.stderr and "made.npz" in result.stderr
+    assert "whole: good is here and whole" in result.stdout
+
+
+@pytest.mark.parametrize("verb", ["fetch", "check"])
+def test_unknown_data_set_is_a_usage_error(verb: str) -> None:
+    result = CliRunner().invoke(app, ["data", verb, "minst"])
+    assert result.exit_code == 2 and "mnist" in result.stderr

@@ -45,17 +45,15 @@ def test_jnkm_fits_rays_exactly() -> None:
     X, y = _rays()
     model = JNKM(3, random_state=0, tol=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1.0
-    assert model.objective_[-1] < 1e-3 * (X**2).sum()
+    assert model.objective_[-1] < 1e-9 * len(X)
 
 
-def test_components_are_the_directions_of_rays() -> None:
-    X, y = _rays()
-    W = JNKM(3, lam=0.1, random_state=0, tol=0).fit(X).components_
-    directions = np.array([X[y == k].mean(axis=0) for k in range(3)])
-    cosines = (W / np.linalg.norm(W, axis=1)[:, None]) @ (
-        directions / np.linalg.norm(directions, axis=1)[:, None]
-    ).T
-    assert (cosines.max(axis=1) > 0.95).all()
+def test_components_are_orthogonal_directions_of_rows() -> None:
+    X = np.repeat([[3.0, 0.0, 4.0], [0.0, 10.0, 0.0]], 5, axis=0)
+    W = JNKM(2, random_state=0, tol=0).fit(X).components_
+    directions = W / np.linalg.norm(W, axis=1, keepdims=True)
+    found = directions[directions[:, 1].argsort()]
+    np.testing.assert_allclose(found, [[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]], atol=1e-6)
 
 
 @pytest.mark.parametrize(("lam", "mu"), [(0, 1), (1, 1), (10, 0.1), (0.1, 10)])
@@ -75,9 +73,9 @@ def test_jnkm_finds_blobs() -> None:
 def test_units_of_the_data_do_not_matter() -> None:
     X = np.random.default_rng(0).uniform(size=(60, 10)) ** 4
     small = JNKM(4, max_iter=5, random_state=0).fit(X)
-    large = JNKM(4, max_iter=5, random_state=0).fit(1000 * X)
+    large = JNKM(4, max_iter=5, random_state=0).fit(1024 * X)
     np.testing.assert_array_equal(small.labels_, large.labels_)
-    np.testing.assert_allclose(np.multiply(small.objective_, 1e6), large.objective_)
+    np.testing.assert_allclose(small.objective_, large.objective_)
 
 
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])

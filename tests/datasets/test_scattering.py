@@ -1,30 +1,19 @@
 """Wavelet scattering of images."""
 
-import gzip
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.special
 import torch
+from marks import needs_data
 from torch import Tensor
 from torch.testing import assert_close
 
-from kfriendly.datasets.scattering import (
-    XI,
-    Scattering,
-    frequencies,
-    low_pass,
-    morlet,
-    scatter,
-)
+from kfriendly.datasets import load
+from kfriendly.datasets.scattering import Scattering, scatter
+from kfriendly.datasets.wavelets import XI, frequencies, low_pass, morlet
 
-FOLDER = os.environ.get("KFRIENDLY_DATA")
-needs_data = pytest.mark.skipif(
-    FOLDER is None, reason="KFRIENDLY_DATA does not name a data folder"
-)
 SHAPES = [(32, 32), (28, 28), (17, 40)]
 
 
@@ -43,10 +32,7 @@ def wavelet(side: int, j: int, theta: float, L: int = 8) -> Tensor:
 
 
 def mnist(n: int) -> np.ndarray:
-    path = Path(str(FOLDER)) / "mnist" / "t10k-images-idx3-ubyte.gz"
-    with gzip.open(path) as file:
-        content = file.read(16 + 784 * n)
-    return np.frombuffer(content, np.uint8, offset=16).reshape(n, 28, 28)
+    return np.asarray(load("mnist", part="test").X[:n].reshape(n, 28, 28))
 
 
 def energies(S: Tensor, transform: Scattering) -> list[float]:
@@ -333,10 +319,12 @@ def test_scattering_equals_kymatio_on_mnist(monkeypatch: pytest.MonkeyPatch) -> 
         ({"shape": (32,)}, r"shape=\(32,\) .* \(height, width\)"),
         ({"shape": (0, 8)}, r"shape=\(0, 8\) .* >= 1"),
         ({"J": 0}, "J=0 .* whole number >= 1"),
+        ({"J": 10**9}, "J=1000000000 .* at most 4"),
         ({"J": 2.0}, "J=2.0 .* whole number >= 1"),
-        ({"J": 5}, r"J=5 .* 2\*\*J = 32 .* both sides .*\(32, 40\); take a smaller J"),
+        ({"J": 5}, r"J=5 .* at most 4, .* images of \(32, 40\); take a smaller J"),
         ({"L": 0}, "L=0 .* whole number >= 1"),
         ({"order": 3}, "order=3 .* 1 or 2"),
+        ({"order": 0}, "order=0 .* 1 or 2"),
     ],
 )
 def test_scattering_refuses(arguments: dict[str, object], message: str) -> None:
@@ -366,7 +354,7 @@ def test_scattering_refuses_images(images: Tensor, message: str) -> None:
         (np.zeros((2, 784)), r"shape \(2, 784\), .* reshape flat rows"),
         (np.zeros((0, 28, 28)), r"shape \(0, 28, 28\), .* n >= 1"),
         (np.zeros((1, 28, 28), complex), "type complex128, but real numbers"),
-        (np.zeros((1, 8, 28)), r"J=3 .* 2\*\*J = 8 .* take a smaller J"),
+        (np.zeros((1, 8, 28)), r"J=3 .* at most 2, .* take a smaller J"),
     ],
 )
 def test_scatter_refuses_images(images: np.ndarray, message: str) -> None:

@@ -10,6 +10,9 @@ from sklearn.neighbors import NearestNeighbors
 
 # Rows of the table of affinities that are looked at together.
 _BLOCK = 256
+# Isolated clusters are joined to others while there are this many times the number
+# wanted; of fewer, they may be what is looked for. From the authors' code.
+_MANY = 20
 
 
 class Neighbors(NamedTuple):
@@ -179,13 +182,37 @@ def _join_nearest(
     H: np.ndarray | sp.csr_array, labels: np.ndarray, n_clusters: int
 ) -> np.ndarray:
     """Join clusters by the distances of their means, average linkage."""
-    n = labels.size
-    shares = 1.0 / np.bincount(labels)[labels]
-    means = sp.csr_array((shares, (labels, np.arange(n)))) @ H
+    means = _means(H, labels)
     if sp.issparse(means):
         means = means.toarray()
     join = AgglomerativeClustering(n_clusters, linkage="average")
     return np.asarray(join.fit_predict(means)[labels])
+
+
+def _means(H: np.ndarray | sp.csr_array, labels: np.ndarray) -> Any:
+    shares = 1.0 / np.bincount(labels)[labels]
+    return sp.csr_array((shares, (labels, np.arange(labels.size)))) @ H
+
+
+def join_isolated(
+    H: np.ndarray | sp.csr_array, W: sp.csr_array, labels: np.ndarray
+) -> np.ndarray:
+    """Join clusters without affinity to any other to the nearest that has some.
+
+    Outliers in groups of two or three are nobody's neighbours. They would be left to
+    the end, each a cluster, while all others are merged into one. The authors' code
+    joins them too.
+    """
+    flows = _flows(W, labels)
+    np.fill_diagonal(flows, 0.0)
+    linked = flows.any(axis=0) | flows.any(axis=1)
+    if linked.all() or not linked.any():
+        return labels
+    means, target = _means(H, labels), np.arange(linked.size)
+    nearest = NearestNeighbors(n_neighbors=1).fit(means[linked])
+    found = nearest.kneighbors(means[~linked], return_distance=False)[:, 0]
+    target[~linked] = target[linked][found]
+    return np.unique(target[labels], return_inverse=True)[1]
 
 
 def first_clusters(neighbors: Neighbors, n_clusters: int) -> np.ndarray:
@@ -224,5 +251,12 @@ def graph_degree_linkage(
     array([0, 0, 0, 1, 1, 1])
     """
     neighbors = find_neighbors(H, n_neighbors)
-    labels = first_clusters(neighbors, n_clusters)
-    return agglomerate(H, neighbors.graph(), labels, n_clusters)
+    W, labels = neighbors.graph(), first_clusters(neighbors, n_clusters)
+    if are_many(labels, n_clusters):
+        labels = join_isolated(H, W, labels)
+    return agglomerate(H, W, labels, n_clusters)
+
+
+def are_many(labels: np.ndarray, n_clusters: int) -> bool:
+    """Tell whether clusters are so many that an isolated one is a mere outlier."""
+    return int(labels.max()) + 1 > _MANY * n_clusters

@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
@@ -24,7 +23,7 @@ _SWEEPS = 5
 
 
 class Penalties(NamedTuple):
-    """Weights of the two penalties, in the units of the data."""
+    """Weights of the two penalties."""
 
     lam: float
     mu: float
@@ -44,11 +43,11 @@ class Blocks(NamedTuple):
 class JNKM(ClusterMixin, BaseEstimator):
     """JNKM: factorize the data so that the directions of the rows form clusters.
 
-    Minimises ||X - D H Wᵀ||² + `lam` σ² ||H - S M||² + `mu` σ² ||H - Z||² over
-    H, W, D >= 0, D diagonal, S one-hot, centres M and Z with rows of length one [1]_.
-    D takes up the length of each row, and Z holds H near length one, so that K-means
-    sees directions only. σ² is the mean squared length of a row of X; it makes
-    `lam` and `mu` free of units and is not in [1]_.
+    Minimises ||X - D H Wᵀ||² + `lam` ||H - S M||² + `mu` ||H - Z||² over H, W, D >= 0,
+    D diagonal, S one-hot, centres M, and Z with rows of length one [1]_. D takes up the
+    length of each row, and Z holds H near length one, so that K-means sees directions
+    only. X is first divided by the root of the mean squared length of its rows, which
+    is not in [1]_: it makes `lam` and `mu` free of units.
 
     Every step minimises over one block exactly, or descends in it: H and W by
     coordinate descent, D, Z, S and M in closed form.
@@ -80,7 +79,7 @@ class JNKM(ClusterMixin, BaseEstimator):
     components_ : ndarray of shape (n_components, n_features)
         Wᵀ.
     objective_ : list of float
-        The objective after each round.
+        The objective after each round, for the divided X.
     n_iter_ : int
         Number of rounds.
     n_features_in_ : int
@@ -153,26 +152,27 @@ class JNKM(ClusterMixin, BaseEstimator):
         self._validate_params()
         rows = rows_to_cluster(self, X).astype(np.float64, copy=False)
         check_non_negative(rows, "JNKM: shift or clip the data first")
-        n, K = rows.shape[0], self.n_clusters
-        random = check_random_state(self.random_state)
-        R = min(K, rows.shape[1]) if self.n_components == "auto" else self.n_components
-        blocks = self._descend(rows, _start(rows, R, K, random))
+        K, m = self.n_clusters, rows.shape[1]
+        R = min(K, m) if self.n_components == "auto" else self.n_components
+        # All-zero data has no scale; any will do.
+        scale = np.sqrt(row_norms(rows, squared=True).mean()) or 1.0
+        rows = rows / scale
+        blocks = _start(rows, R, K, check_random_state(self.random_state))
+        blocks = self._descend(rows, blocks)
         self.labels_ = blocks.s
-        self.cluster_centers_, self.components_ = blocks.M, blocks.W.T
+        self.cluster_centers_, self.components_ = blocks.M, scale * blocks.W.T
         self.n_iter_ = len(self.objective_)
         return self
 
     def _descend(self, X: Rows, blocks: Blocks) -> Blocks:
         """Go round the blocks until the objective rests."""
-        squares = row_norms(X, squared=True)
-        # All-zero data has no scale; any will do.
-        sigma2 = float(squares.mean()) or 1.0
-        penalties = Penalties(self.lam * sigma2, self.mu * sigma2)
+        square = float(row_norms(X, squared=True).sum())
+        penalties = Penalties(self.lam, self.mu)
         self.objective_: list[float] = []
         last = np.inf
         for _ in range(self.max_iter):
             blocks = _go_round(X, blocks, penalties)
-            value = _objective(X, blocks, penalties, squares)
+            value = _objective(X, blocks, penalties) + square
             self.objective_.append(value)
             if last - value <= self.tol * value:
                 break
@@ -232,13 +232,13 @@ def _lengths(X: Rows, b: Blocks) -> np.ndarray:
     """Minimise over D; a row without a reconstruction keeps its length."""
     along = ((X @ b.W) * b.H).sum(axis=1)
     square = ((b.H @ (b.W.T @ b.W)) * b.H).sum(axis=1)
-    return np.divide(along, square, out=b.d.copy(), where=square > 0)
+    return np.asarray(np.divide(along, square, out=b.d.copy(), where=square > 0))
 
 
 def _directions(H: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """Minimise over Z; a row of zeros has no direction and takes another."""
     norms = np.linalg.norm(H, axis=1, keepdims=True)
-    return np.divide(H, norms, out=otherwise.copy(), where=norms > 0)
+    return np.asarray(np.divide(H, norms, out=otherwise.copy(), where=norms > 0))
 
 
 def _nearest(H: np.ndarray, M: np.ndarray) -> np.ndarray:
@@ -251,13 +251,13 @@ def _means(H: np.ndarray, s: np.ndarray, M: np.ndarray) -> np.ndarray:
     K = len(M)
     counts = np.bincount(s, minlength=K)[:, None]  # (K, 1)
     sums = np.stack([np.bincount(s, column, minlength=K) for column in H.T], axis=1)
-    return np.divide(sums, counts, out=M.copy(), where=counts > 0)
+    return np.asarray(np.divide(sums, counts, out=M.copy(), where=counts > 0))
 
 
-def _objective(X: Rows, b: Blocks, penalties: Penalties, squares: np.ndarray) -> float:
-    """Return the value of all three terms, with X - D H Wᵀ never formed."""
+def _objective(X: Rows, b: Blocks, penalties: Penalties) -> float:
+    """Return all three terms less ||X||², with X - D H Wᵀ never formed."""
     DH = b.d[:, None] * b.H
-    fit = squares.sum() + ((DH @ (b.W.T @ b.W) - 2 * (X @ b.W)) * DH).sum()
+    fit = ((DH @ (b.W.T @ b.W) - 2 * (X @ b.W)) * DH).sum()
     clusters = ((b.H - b.M[b.s]) ** 2).sum()
     lengths = ((b.H - b.Z) ** 2).sum()
     return float(fit + penalties.lam * clusters + penalties.mu * lengths)

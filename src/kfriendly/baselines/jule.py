@@ -17,9 +17,11 @@ from torch import Tensor, nn
 from kfriendly.baselines.agglomeration import (
     affinities,
     agglomerate,
+    are_many,
     find_neighbors,
     first_clusters,
     graph_degree_linkage,
+    join_isolated,
 )
 from kfriendly.defaults import default_batch_size, default_hidden
 from kfriendly.networks import MLPFactory
@@ -199,8 +201,9 @@ class JULE(ClusterMixin, BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         generator = torch.Generator().manual_seed(int(seed))
         # Two layers of DCN's: here is no decoder that would need more.
-        auto = isinstance(self.hidden, str)
-        hidden = default_hidden(X.shape[1])[:2] if auto else tuple(self.hidden)
+        hidden = default_hidden(X.shape[1])[:2]
+        if not isinstance(self.hidden, str):
+            hidden = tuple(self.hidden)
         network = MLPFactory(hidden)(X.shape[1], self.n_components, generator)
         encoder = nn.Sequential(*network.encoder, _UnitLength())
         source = ArraySource(X, scaling, torch.device("cpu"))
@@ -222,6 +225,8 @@ class JULE(ClusterMixin, BaseEstimator):
         n_periods = 0
         while (left := int(labels.max()) + 1) > self.n_clusters:
             W = neighbors.graph()
+            if are_many(labels, self.n_clusters):
+                labels = join_isolated(H, W, labels)
             target = min(left - 1, int((1 - self.unroll) * left))
             labels = agglomerate(H, W, labels, max(self.n_clusters, target))
             n_periods += 1
@@ -261,7 +266,7 @@ class _Learner:
         """Make every row the anchor once; return the mean loss."""
         n = self.source.n_rows
         order = torch.randperm(n, generator=self.generator)
-        total = 0.0
+        total = torch.zeros(())
         for anchors in batches(order, self.batch_size):
             drawn = triplets.draw(anchors, self.generator)
             H = self.encoder(self.source.rows(drawn.flatten()))
@@ -269,8 +274,8 @@ class _Learner:
             self.optimizer.clear()
             losses.mean().backward()  # type: ignore[no-untyped-call]
             self.optimizer.step(clip=None, stacked=False)
-            total += float(losses.detach().sum())
-        return total / n
+            total += losses.detach().sum()
+        return float(total) / n
 
 
 class _UnitLength(nn.Module):

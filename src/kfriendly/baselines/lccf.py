@@ -58,7 +58,8 @@ class Problem:
 
     def roughness(self, V: np.ndarray) -> np.ndarray:
         """Return vᵀ L v for each column, (K,)."""
-        return np.asarray(((self.degrees * V - self.S @ V) * V).sum(axis=0))
+        rough = ((self.degrees * V - self.S @ V) * V).sum(axis=0)
+        return np.maximum(rough, 0.0)  # rounding, where V is constant
 
     def objective(self, f: Factors) -> float:
         """Return the objective at unit concepts, whatever the scale of the factors."""
@@ -98,7 +99,8 @@ class LCCF(ClusterMixin, BaseEstimator):
         Weights of the graph. "cosine" suits text: neighbours by angle, weighted by the
         cosine. "binary" weighs neighbours by Euclidean distance with one.
     max_iter : int
-        Most updates of both factors.
+        Most updates of both factors. A large `lam` makes steps small: with 100, text
+        seldom settles before.
     tol : float
         Stop when an update lowers the objective by less than this part of it.
     random_state : int, RandomState instance or None
@@ -161,8 +163,8 @@ class LCCF(ClusterMixin, BaseEstimator):
         lam: float = 100.0,
         n_neighbors: int = 5,
         weights: Literal["cosine", "binary"] = "cosine",
-        max_iter: int = 300,
-        tol: float = 1e-5,
+        max_iter: int = 500,
+        tol: float = 1e-6,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -211,7 +213,7 @@ class LCCF(ClusterMixin, BaseEstimator):
             if last - value <= self.tol * value:
                 break
             last = value
-        return f.V * np.sqrt(_squared_lengths(f))
+        return np.asarray(f.V * np.sqrt(_squared_lengths(f)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -246,7 +248,11 @@ def _problem(X: Rows, S: sp.csr_array, lam: float) -> Problem:
 
 
 def _start(problem: Problem, X: Rows, K: int, random: np.random.RandomState) -> Factors:
-    """Take the clusters of K-means for V, softened, and their means for concepts."""
+    """Take the clusters of K-means for V, softened, and their means for concepts.
+
+    A random start, as in the authors' code, came to the same objective on 20Newsgroups
+    with two thirds more updates.
+    """
     labels = KMeans(K, n_init=1, random_state=random).fit(X).labels_
     V = np.eye(K)[labels] + _SOFTENING
     W = V / V.sum(axis=0)
@@ -281,13 +287,14 @@ def _multiply(v: np.ndarray, b: np.ndarray, Av: Split) -> np.ndarray:
     upper = np.where(b > 0, 2 * Av.minus, root - b)
     lower = np.where(b > 0, root + b, 2 * Av.plus)
     # Nothing pulls at such an entry: it belongs to a row of zeros.
-    return v * np.divide(upper, lower, out=np.ones_like(v), where=lower > 0)
+    factor = np.divide(upper, lower, out=np.ones_like(v), where=lower > 0)
+    return np.asarray(v * factor)
 
 
 def _whole(split: Split) -> np.ndarray:
-    return split.plus - split.minus
+    return np.asarray(split.plus - split.minus)
 
 
 def _squared_lengths(f: Factors) -> np.ndarray:
     """Return wᵀ X Xᵀ w, the squared length of each concept, (K,)."""
-    return np.asarray((f.W * _whole(f.KW)).sum(axis=0))
+    return np.maximum((f.W * _whole(f.KW)).sum(axis=0), 0.0)

@@ -7,8 +7,9 @@ from rich.table import Table
 
 from kfriendly.datasets.base import Entry
 from kfriendly.datasets.catalogue import DATASETS, find
+from kfriendly.datasets.derived import condition_of
 from kfriendly.datasets.files import condition, data_folder, fetch, in_words
-from kfriendly.errors import DataNotFound
+from kfriendly.errors import DataCorrupt, DataNotFound
 
 
 def list_datasets() -> None:
@@ -36,19 +37,23 @@ def fetch_datasets(names: list[str]) -> bool:
                     all_here = False
                     continue
             print(f"{name}: {file.path} is here and whole")
-        if name == "rcv1":
-            all_here &= _fetch_rcv1()
+        if find(name).made:
+            all_here &= _make(name)
     return all_here
 
 
 def check_datasets(names: list[str]) -> bool:
     """Verify the files that are here; tell whether none is corrupt."""
-    sound = True
-    for name in names:
-        for file in find(name).files:
-            found = condition(file)
-            sound &= found != "corrupt"
-            print(f"{found:8} {name}: {file.path} ({in_words(file.size)})")
+    entries = [find(name) for name in names]
+    files = {file.path: condition(file) for entry in entries for file in entry.files}
+    made = {
+        entry.made: condition_of(data_folder() / entry.made)
+        for entry in entries
+        if entry.made
+    }
+    for path, found in (files | made).items():
+        print(f"{found:8} {path}")
+    sound = "corrupt" not in (files | made).values()
     if not sound:
         print(
             "Corrupt files are never used; `kfriendly data fetch NAME` replaces them.",
@@ -57,26 +62,28 @@ def check_datasets(names: list[str]) -> bool:
     return sound
 
 
-def _fetch_rcv1() -> bool:
-    """Let scikit-learn fetch RCV1's words, if they are not here."""
+def _make(name: str) -> bool:
+    """Let the loader fetch by itself what is not here."""
     try:
-        DATASETS["rcv1"].load()
-    except DataNotFound as error:
+        find(name).load()
+    except (DataNotFound, DataCorrupt) as error:
         print(error, file=sys.stderr)
         return False
-    print("rcv1: the words are here")
+    print(f"{name}: {find(name).made} is here and whole")
     return True
 
 
 def _where(entry: Entry) -> str:
     """Say in a word or two whether a data set's files are here; sizes, no checksums."""
-    if not entry.files:
+    paths = [file.path for file in entry.files] + [entry.made] * bool(entry.made)
+    if not paths:
         return "none needed"
-    here = [(data_folder() / file.path).is_file() for file in entry.files]
+    here = [(data_folder() / path).is_file() for path in paths]
     if all(here):
         return "here"
-    size = in_words(sum(file.size for file in entry.files))
-    return f"{'partly here' if any(here) else 'not here'}, {size}"
+    size = sum(file.size for file in entry.files)
+    found = "partly here" if any(here) else "not here"
+    return f"{found}, {in_words(size)}" if size else found
 
 
 def _console() -> Console:

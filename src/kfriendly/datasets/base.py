@@ -34,12 +34,15 @@ class Entry:
         What it reads; empty for data that is made or comes with scikit-learn.
     terms : str
         Licence, or what the source says of use.
+    made : str
+        Place in the data folder of what the loader fetches by itself and keeps.
     """
 
     summary: str
     load: Callable[..., Dataset]
     files: tuple[DataFile, ...] = ()
     terms: str = ""
+    made: str = ""
 
 
 def first_classes(name: str, X: Any, y: np.ndarray, names: list[str]) -> Dataset:

@@ -140,4 +140,6 @@ def in_words(n_bytes: int) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    """Say what went wrong; urllib3's nested messages of no connection are too long."""
+    line = (str(error).splitlines() or [""])[0]
+    return line if 0 < len(line) < 100 else type(error).__name__

@@ -30,6 +30,7 @@ SECOND_LEVEL = tuple(
         "M11 M12 M13 M14"
     ).split()
 )
+_WORDS = "rcv1/rcv1-words.npz"
 N_CLASSES = 20  # the paper's largest problem; others take the first 4, 8, 12 or 16
 
 TOPICS_FILE = DataFile(
@@ -98,7 +99,7 @@ def _load(n_clusters: int = N_CLASSES, n_words: int = 2_000) -> Dataset:
     Of the 47,236 words the `n_words` with the largest sums of tf-idf are kept, as in
     the authors' script.
     """
-    parts = keep_arrays(data_folder() / "rcv1" / "rcv1-words.npz", _fetch_words)
+    parts = keep_arrays(data_folder() / _WORDS, _fetch_words)
     X = sp.csr_array(
         (parts["values"], parts["columns"], parts["starts"]), tuple(parts["shape"])
     )
@@ -121,14 +122,14 @@ def _fetch_words() -> dict[str, np.ndarray]:
     Its cache is a pickle: it goes to a folder that is removed at once, so that none is
     ever read.
     """
-    place = data_folder() / "rcv1"
+    path = data_folder() / _WORDS
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place) as folder:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             bunch = fetch_rcv1(data_home=folder)
     except OSError as error:
         raise DataNotFound(
-            f"{place / 'rcv1-words.npz'} is not here, and the words of "
+            f"{path} is not here, and the words of "
             f"RCV1-v2 cannot be fetched ({error}). Run `kfriendly data fetch rcv1` "
             "once with a network (656 MB, sklearn.datasets.fetch_rcv1) and copy the "
             "file it makes, or use the small samples 'rcv1-sample', 'rcv1-subset1'."
@@ -203,6 +204,7 @@ RCV1 = Entry(
     "365,968 x 2,000 tf-idf (n_clusters=4, 8, 12, 16 or 20; n_words), Reuters news",
     _load,
     terms=_TERMS,
+    made=_WORDS,
 )
 RCV1_SAMPLE = Entry(
     "1,054 x 2,000 tf-idf (n_clusters, n_words), a sample of RCV1-v2",
