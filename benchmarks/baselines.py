@@ -28,6 +28,7 @@ NOTES = ROOT / "docs" / "baselines-notes.md"
 DATA: dict[str, tuple[str, dict[str, Any]]] = {
     "Pendigits": ("pendigits", {}),
     "20Newsgroups": ("20newsgroups", {}),
+    "20Newsgroups, normalised-cut weights": ("20newsgroups", {"weighting": "ncw"}),
     "MNIST, 10,000": ("mnist", {"part": "test"}),
     "MNIST, 70,000": ("mnist", {}),
     "MNIST scattering, 70,000": ("mnist-scattering", {}),
@@ -49,6 +50,7 @@ METHODS = [
     "DCN",
 ]
 FEW = {
+    "20Newsgroups, normalised-cut weights": ["KM", "LCCF", "XRAY", "NMF+KM", "JNKM"],
     "MNIST scattering, 70,000": ["KM", "SSC-OMP"],
     "MNIST pre-processed, 70,000": ["KM"],
 }

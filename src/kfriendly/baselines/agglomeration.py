@@ -109,7 +109,7 @@ class _Linkage:
         b = int(self._partner[a])
         self._merge(a, b)
         row = self._affinities(np.array([a]))[0]
-        better = row > self._best
+        better = row >= self._best  # at a tie too: the old partner may be b, now gone
         self._best[better], self._partner[better] = row[better], a
         lost = ((self._partner == a) | (self._partner == b)) & (self._best > row)
         self._look(np.flatnonzero(lost))

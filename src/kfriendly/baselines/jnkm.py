@@ -59,10 +59,12 @@ class JNKM(ClusterMixin, BaseEstimator):
     n_components : int or "auto"
         Rank R of the factorization. "auto" is K, or the number of columns if smaller.
     lam : float
-        Weight of the clustering term. One, as `mu`, is our choice, made without
-        labels: a row's fit, cluster and length cost alike. [1]_ sets both by hand.
+        Weight of the clustering term. [1]_ sets it and `mu` by hand; a tenth is our
+        choice, made without labels: with one, all rows of a cluster of 20Newsgroups
+        came to lie on its centre, whatever the data.
     mu : float
-        Weight that holds latent rows near length one.
+        Weight that holds latent rows near length one. It also holds them near where
+        they are, so a large one makes for small steps.
     max_iter : int
         Most rounds over all blocks.
     tol : float
@@ -86,6 +88,11 @@ class JNKM(ClusterMixin, BaseEstimator):
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns, if they are all strings.
+
+    Notes
+    -----
+    The start is NMF, then K-means on the directions of its rows. The rounds change the
+    factors far more than the clusters: a row is drawn to the centre it has.
 
     References
     ----------
@@ -115,13 +122,13 @@ class JNKM(ClusterMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(  # noqa: PLR0913 - parameters of the estimator
+    def __init__(
         self,
         n_clusters: int = 8,
         *,
         n_components: int | Literal["auto"] = "auto",
-        lam: float = 1.0,
-        mu: float = 1.0,
+        lam: float = 0.1,
+        mu: float = 0.1,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,

@@ -59,7 +59,7 @@ class Problem:
     def roughness(self, V: np.ndarray) -> np.ndarray:
         """Return vᵀ L v for each column, (K,)."""
         rough = ((self.degrees * V - self.S @ V) * V).sum(axis=0)
-        return np.maximum(rough, 0.0)  # rounding, where V is constant
+        return np.asarray(rough.clip(min=0.0))  # rounding, where V is constant
 
     def objective(self, f: Factors) -> float:
         """Return the objective at unit concepts, whatever the scale of the factors."""
@@ -156,7 +156,7 @@ class LCCF(ClusterMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(  # noqa: PLR0913 - parameters of the estimator
+    def __init__(
         self,
         n_clusters: int = 8,
         *,
@@ -250,7 +250,7 @@ def _problem(X: Rows, S: sp.csr_array, lam: float) -> Problem:
 def _start(problem: Problem, X: Rows, K: int, random: np.random.RandomState) -> Factors:
     """Take the clusters of K-means for V, softened, and their means for concepts.
 
-    A random start, as in the authors' code, came to the same objective on 20Newsgroups
+    A random start came to the same objective on 20Newsgroups
     with two thirds more updates.
     """
     labels = KMeans(K, n_init=1, random_state=random).fit(X).labels_
@@ -297,4 +297,4 @@ def _whole(split: Split) -> np.ndarray:
 
 def _squared_lengths(f: Factors) -> np.ndarray:
     """Return wᵀ X Xᵀ w, the squared length of each concept, (K,)."""
-    return np.maximum((f.W * _whole(f.KW)).sum(axis=0), 0.0)
+    return np.asarray((f.W * _whole(f.KW)).sum(axis=0).clip(min=0.0))
