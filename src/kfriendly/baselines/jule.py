@@ -31,6 +31,9 @@ from kfriendly.training.sources import ArraySource, batches
 from kfriendly.training.threads import enough_threads
 from kfriendly.validation import checked_rows
 
+# Clusters smaller than this share of the mean size are not trained on.
+_LEAST_SHARE = 0.1
+
 
 class JULE(ClusterMixin, BaseEstimator):
     """Joint unsupervised learning: merge clusters and train an encoder in turns.
@@ -44,8 +47,8 @@ class JULE(ClusterMixin, BaseEstimator):
     reports. The first period merges in the scaled data, not in the output of a network.
     Affinity alone decides which pair is merged, without the paper's term for the next
     best clusters, and is exact, where the authors' code adds up parts of it. The loss
-    takes negatives from all other clusters, as their code does. New rows have no
-    label: there is no `predict`.
+    takes negatives from all other clusters, as their code does, and no clusters of
+    less than a tenth of the mean size. New rows have no label: there is no `predict`.
 
     Graph degree linkage leaves outliers to the end. Small clusters far from all others
     may then be among the last `n_clusters`, while large ones have been merged that
@@ -224,22 +227,27 @@ class JULE(ClusterMixin, BaseEstimator):
         """Merge and train in turns, from the scaled rows `H` on."""
         neighbors = find_neighbors(H, self.n_neighbors)
         labels = first_clusters(neighbors, self.n_clusters)
-        losses: list[float] = []
+        losses = self._train(learner, labels)
         n_periods = 0
         while (left := int(labels.max()) + 1) > self.n_clusters:
+            if losses:
+                H = learner.encode()
+                neighbors = find_neighbors(H, self.n_neighbors)
             W = neighbors.graph()
             if are_many(labels, self.n_clusters):
                 labels = join_isolated(H, W, labels)
             target = min(left - 1, int((1 - self.unroll) * left))
             labels = agglomerate(H, W, labels, max(self.n_clusters, target))
+            losses += self._train(learner, labels)
             n_periods += 1
-            # One cluster has no neighbours to be told from.
-            if self.epochs and labels.any():
-                y = torch.from_numpy(labels)
-                losses += [learner.train_epoch(y) for _ in range(self.epochs)]
-                H = learner.encode()
-                neighbors = find_neighbors(H, self.n_neighbors)
         return _Unrolled(labels, losses, n_periods)
+
+    def _train(self, learner: "_Learner", labels: np.ndarray) -> list[float]:
+        """Train for a period; one cluster has no others to be told from."""
+        if not labels.any():
+            return []
+        y = torch.from_numpy(labels).long()
+        return [learner.train_epoch(y) for _ in range(self.epochs)]
 
 
 class _Unrolled(NamedTuple):
@@ -266,8 +274,9 @@ class _Learner:
         return encode_rows(self.encoder, self.source).numpy()
 
     def train_epoch(self, labels: Tensor) -> float:
-        """Go through all rows once; return the mean loss of the pairs met."""
-        order = torch.randperm(self.source.n_rows, generator=self.generator)
+        """Go through the rows once; return the mean loss of the pairs met."""
+        rows = _rows_to_train(labels)
+        order = rows[torch.randperm(rows.numel(), generator=self.generator)]
         total, n_pairs = torch.zeros(()), 0
         for batch in batches(order, self.batch_size):
             H = self.encoder(self.source.rows(batch))
@@ -306,6 +315,17 @@ def triplet_losses(H: Tensor, labels: Tensor, margin: float) -> Tensor:
     other = ~same[i]  # (n_pairs, n)
     excess = torch.relu(D[i, j, None] - D[i] + margin)
     return (excess * other).sum(-1) / other.sum(-1).clamp_min(1)
+
+
+def _rows_to_train(labels: Tensor) -> Tensor:
+    """Leave out clusters of less than a tenth of the mean size; not in the paper.
+
+    They are outliers of a large cluster as a rule. Training would drive them away from
+    it for good; left out, they mostly follow the rows that they resemble.
+    """
+    sizes = labels.bincount()
+    least = _LEAST_SHARE * labels.numel() / sizes.numel()
+    return torch.nonzero(sizes[labels] >= least).squeeze(-1)
 
 
 def _scaled(

@@ -18,7 +18,8 @@ class NMFKMeans(ClusterMixin, BaseEstimator):
     """K-means on the coefficients of a non-negative matrix factorisation.
 
     Minimises ||X - H W||_F^2 with H, W >= 0 by scikit-learn's NMF, then clusters the
-    rows of H.
+    rows of H for a W with rows of unit length: the product leaves their lengths open,
+    but distances between rows of H depend on them.
 
     Parameters
     ----------
@@ -87,7 +88,8 @@ class NMFKMeans(ClusterMixin, BaseEstimator):
             init="nndsvda" if rank <= min(rows.shape) else "random",
             random_state=rng.randint(2**31 - 1),
         )
-        self.embedding_ = nmf.fit_transform(rows)
+        H = nmf.fit_transform(rows)
+        self.embedding_ = H * np.linalg.norm(nmf.components_, axis=1)
         self.n_iter_ = nmf.n_iter_
         seed = rng.randint(2**31 - 1)
         kmeans = KMeans(self.n_clusters, n_init=10, random_state=seed)
