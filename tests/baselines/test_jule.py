@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -101,17 +101,26 @@ def test_agglomerate_gives_as_many_clusters_as_asked_for_at_ties() -> None:
         assert_array_equal(np.unique(labels), np.arange(n_clusters))
 
 
+def _pairs_and_an_outlier() -> tuple[np.ndarray, sp.csr_array]:
+    """Make 20 pairs and one sample that points to a pair, but is nobody's neighbour."""
+    H = np.append(np.arange(20.0).repeat(2) * 10, 34.0)[:, None]
+    other = np.arange(40) ^ 1
+    ends = (np.arange(41), np.append(other, 6))
+    return H, sp.csr_array((np.full(41, 0.5), ends), shape=(41, 41))
+
+
 def test_isolated_clusters_join_the_nearest_others() -> None:
-    H = np.array([[0.0], [1.0], [8.0], [9.0], [4.0]])
-    W = sp.csr_array(([0.5] * 5, ([0, 1, 2, 3, 4], [1, 0, 3, 2, 1])), shape=(5, 5))
-    joined = join_isolated(H, W, np.arange(5))  # 4 points to 1, and none to it
-    assert_array_equal(joined, [0, 1, 2, 3, 1])
-    assert_array_equal(join_isolated(sp.csr_array(H), W, np.arange(5)), joined)
+    H, W = _pairs_and_an_outlier()
+    for points in (H, sp.csr_array(H)):
+        joined = join_isolated(points, W, np.arange(41), 2)
+        assert_array_equal(joined, [*range(40), 6])
 
 
-def test_join_isolated_leaves_clusters_where_none_is_linked() -> None:
-    H, W = np.arange(3.0)[:, None], sp.csr_array((3, 3))
-    assert_array_equal(join_isolated(H, W, np.arange(3)), np.arange(3))
+def test_isolated_clusters_are_left_where_others_are_few() -> None:
+    H, W = _pairs_and_an_outlier()
+    every = np.arange(41)
+    assert_array_equal(join_isolated(H, W, every, 3), every)
+    assert_array_equal(join_isolated(H, sp.csr_array((41, 41)), every, 2), every)
 
 
 def test_linkage_separates_moons() -> None:
@@ -163,7 +172,7 @@ def test_jule_finds_blobs() -> None:
 
 def test_jule_without_reclustering_finds_blobs() -> None:
     X, y = _blobs()
-    assert ari(y, JULE(3, recluster=False, random_state=0).fit_predict(X)) > 0.95
+    assert ari(y, JULE(3, recluster=False, random_state=0).fit_predict(X)) == 1.0
 
 
 def test_jule_without_training_equals_linkage() -> None:
@@ -192,12 +201,12 @@ def test_triplet_loss_falls_in_training() -> None:
 
 def test_same_seed_gives_same_labels_and_leaves_global_seeds() -> None:
     X, _ = make_blobs(200, centers=5, cluster_std=2.0, random_state=0)
-    before = torch.get_rng_state(), np.random.get_state()[1]
+    before = torch.get_rng_state(), np.random.get_state(legacy=False)
     first, second = (JULE(5, epochs=5, random_state=7).fit(X) for _ in range(2))
     assert_array_equal(first.labels_, second.labels_)
     assert_array_equal(first.embedding_, second.embedding_)
     assert torch.equal(torch.get_rng_state(), before[0])
-    assert_array_equal(np.random.get_state()[1], before[1])
+    assert_equal(np.random.get_state(legacy=False), before[1])
 
 
 def test_fit_on_csr_equals_fit_on_dense() -> None:

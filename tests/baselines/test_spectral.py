@@ -6,20 +6,43 @@ import scipy.sparse as sp
 from sklearn.datasets import make_blobs, make_moons
 
 from kfriendly.baselines import SC
-from kfriendly.baselines.spectral import spectral_embedding
+from kfriendly.baselines.spectral import cluster_embedding, spectral_embedding
 from kfriendly.metrics import ari
 
 
-def test_embedding_solves_the_eigenproblem() -> None:
+@pytest.mark.parametrize("n", [50, 300])  # by a dense solver, and by Lanczos' method
+def test_embedding_solves_the_regularised_eigenproblem(n: int) -> None:
     rng = np.random.RandomState(0)
-    A = rng.rand(300, 300)
+    A = rng.rand(n, n)
     A = A + A.T
-    d = np.sqrt(A.sum(1))
-    values, vectors = np.linalg.eigh(A / d / d[:, None])
+    linked = A + A.sum() / n**2
+    d = np.sqrt(linked.sum(1))
+    _, vectors = np.linalg.eigh(linked / d / d[:, None])
     leading = vectors[:, :-4:-1]
     expected = leading / np.linalg.norm(leading, axis=1, keepdims=True)
-    found = spectral_embedding(A.copy(), 3, rng)
+    found = spectral_embedding(A, 3, rng, regularization=1.0)
     assert np.allclose(np.abs(found), np.abs(expected), atol=1e-4)
+
+
+def test_twins_do_not_hide_the_clusters() -> None:
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1], 300)
+    A = (rng.rand(600, 600) < np.where(y[:, None] == y, 0.05, 0.005)).astype(float)
+    A = np.triu(A, 1)
+    for i in range(0, 40, 2):  # linked to nobody but each other
+        A[i : i + 2], A[:, i : i + 2] = 0.0, 0.0
+        A[i, i + 1] = 5.0
+    embedding = spectral_embedding(sp.csr_array(A + A.T), 2, rng, regularization=1.0)
+    labels = cluster_embedding(embedding[40:], 2, rng)
+    assert ari(y[40:], labels) > 0.95
+
+
+def test_graph_in_pieces_has_a_vector_for_each() -> None:
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1, 2, 3], 150)
+    A = rng.rand(600, 600) * (y[:, None] == y)
+    embedding = spectral_embedding(sp.csr_array(A + A.T), 4, rng)
+    assert ari(y, cluster_embedding(embedding, 4, rng)) == 1.0
 
 
 def test_dense_and_sparse_affinity_give_one_embedding() -> None:

@@ -21,8 +21,10 @@ def _subspaces(
 
 def test_union_of_subspaces_is_found() -> None:
     X, y = _subspaces()
-    model = SSCOMP(4, n_nonzero=3, random_state=0).fit(X)
+    model = SSCOMP(4, n_nonzero=3, regularization=0.0, random_state=0).fit(X)
     assert ari(y, model.labels_) == 1.0
+    linked = SSCOMP(4, n_nonzero=3, random_state=0).fit_predict(X)
+    assert ari(y, linked) > 0.95
     C = model.coefficients_.tocoo()
     assert (y[C.coords[0]] == y[C.coords[1]]).all()  # rows choose their own subspace
 

@@ -9,7 +9,6 @@ from sklearn.preprocessing import normalize
 from kfriendly.datasets import load
 from kfriendly.datasets.newsgroups import normalised_cut_weights, read_newsgroups
 
-
 Raw = tuple[list[str], np.ndarray, list[str]]
 
 

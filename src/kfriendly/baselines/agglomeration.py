@@ -10,8 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 # Rows of the table of affinities that are looked at together.
 _BLOCK = 256
-# Isolated clusters are joined to others while there are this many times the number
-# wanted; of fewer, they may be what is looked for. From the authors' code.
+# Isolated clusters are mere outliers if all are this many times the number wanted.
 _MANY = 20
 
 
@@ -195,18 +194,24 @@ def _means(H: np.ndarray | sp.csr_array, labels: np.ndarray) -> Any:
 
 
 def join_isolated(
-    H: np.ndarray | sp.csr_array, W: sp.csr_array, labels: np.ndarray
+    H: np.ndarray | sp.csr_array,
+    W: sp.csr_array,
+    labels: np.ndarray,
+    n_clusters: int,
 ) -> np.ndarray:
     """Join clusters without affinity to any other to the nearest that has some.
 
     Outliers in groups of two or three are nobody's neighbours. They would be left to
     the end, each a cluster, while all others are merged into one. The authors' code
-    joins them too.
+    joins them too, while there are more than twenty times `n_clusters`: of fewer, an
+    isolated one may be what is looked for.
     """
+    if labels.max() + 1 <= _MANY * n_clusters:
+        return labels
     flows = _flows(W, labels)
     np.fill_diagonal(flows, 0.0)
     linked = flows.any(axis=0) | flows.any(axis=1)
-    if linked.all() or not linked.any():
+    if linked.all() or linked.sum() < n_clusters:
         return labels
     means, target = _means(H, labels), np.arange(linked.size)
     nearest = NearestNeighbors(n_neighbors=1).fit(means[linked])
@@ -252,11 +257,5 @@ def graph_degree_linkage(
     """
     neighbors = find_neighbors(H, n_neighbors)
     W, labels = neighbors.graph(), first_clusters(neighbors, n_clusters)
-    if are_many(labels, n_clusters):
-        labels = join_isolated(H, W, labels)
+    labels = join_isolated(H, W, labels, n_clusters)
     return agglomerate(H, W, labels, n_clusters)
-
-
-def are_many(labels: np.ndarray, n_clusters: int) -> bool:
-    """Tell whether clusters are so many that an isolated one is a mere outlier."""
-    return int(labels.max()) + 1 > _MANY * n_clusters

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from kfriendly.baselines.agglomeration import (
     agglomerate,
-    are_many,
     find_neighbors,
     first_clusters,
     graph_degree_linkage,
@@ -38,17 +37,17 @@ _LEAST_SHARE = 0.1
 class JULE(ClusterMixin, BaseEstimator):
     """Joint unsupervised learning: merge clusters and train an encoder in turns.
 
-    Starts from many small groups of nearest neighbours. Each period merges most of
-    them by graph degree linkage in the present representation, then trains the encoder
-    so that the merged clusters become compact, until `n_clusters` are left [1]_.
+    Starts from many small groups of nearest neighbours and trains an encoder so that
+    these become compact. Each period then merges most clusters, by graph degree linkage
+    in the present representation, and trains on, until `n_clusters` are left [1]_.
 
     A small version of the paper's method, with these differences. The encoder is a
     multi-layer perceptron, not convolutional, so on images expect less than the paper
-    reports. The first period merges in the scaled data, not in the output of a network.
-    Affinity alone decides which pair is merged, without the paper's term for the next
-    best clusters, and is exact, where the authors' code adds up parts of it. The loss
-    takes negatives from all other clusters, as their code does, and no clusters of
-    less than a tenth of the mean size. New rows have no label: there is no `predict`.
+    reports. Affinity alone decides which pair is merged, without the paper's term for
+    the next best clusters, and is exact, where the authors' code adds up parts of it.
+    The loss takes negatives from all other clusters, as their code does, and none of
+    its rows from clusters of less than a tenth of the mean size. New rows have no
+    label: there is no `predict`.
 
     Graph degree linkage leaves outliers to the end. Small clusters far from all others
     may then be among the last `n_clusters`, while large ones have been merged that
@@ -56,9 +55,9 @@ class JULE(ClusterMixin, BaseEstimator):
     apart, and results differ from seed to seed. Compare with `epochs=0`, and look at
     the sizes of the clusters.
 
-    The agglomeration keeps a table of 8 C^2 bytes for C first clusters, and for a while
-    a second one. C is about a quarter of the rows and at most half, unless `n_clusters`
-    is more than that: 0.2 GB as a rule and 0.8 GB at most for 20,000 rows.
+    The agglomeration keeps a table of 8 C^2 bytes for C first clusters. C is about a
+    quarter of the rows and at most half, or all rows if `n_clusters` is more than that:
+    0.2 GB as a rule and 0.8 GB at most for 20,000 rows and few clusters.
 
     Parameters
     ----------
@@ -74,8 +73,9 @@ class JULE(ClusterMixin, BaseEstimator):
     unroll : float
         Share of the clusters that is merged away in a period.
     epochs : int
-        Epochs of training in each period. Zero leaves the agglomeration alone, all of
-        it in the scaled data.
+        Epochs of training at the start and in each period. With 20, as in the paper,
+        this encoder drives small clusters apart that belong together, even on blobs.
+        Zero leaves the agglomeration alone, all of it in the scaled data.
     margin : float
         By how much a sample's squared distance to another cluster shall exceed that
         to its own.
@@ -94,7 +94,7 @@ class JULE(ClusterMixin, BaseEstimator):
     embedding_ : ndarray of shape (n_samples, n_components)
         Representation of each row.
     loss_curve_ : list of float
-        Mean triplet loss of each epoch, of all periods.
+        Mean triplet loss of each epoch, at the start and in all periods.
     n_iter_ : int
         Number of periods.
     n_features_in_ : int
@@ -135,7 +135,7 @@ class JULE(ClusterMixin, BaseEstimator):
         n_components: int = 160,
         n_neighbors: int = 20,
         unroll: float = 0.9,
-        epochs: int = 20,
+        epochs: int = 5,
         margin: float = 0.2,
         recluster: bool = True,
         max_rows: int = 20_000,
@@ -197,8 +197,8 @@ class JULE(ClusterMixin, BaseEstimator):
             gigabytes = 8 * (n_samples / 2) ** 2 / 1e9
             raise ValueError(
                 f"X has {n_samples} rows, more than max_rows={self.max_rows}. Fit on "
-                f"a sample of the rows, or raise max_rows if {gigabytes:.1f} GB, the "
-                "most that the agglomeration may need, are there."
+                f"a sample of the rows, or raise max_rows if there are "
+                f"{gigabytes:.1f} GB, what the agglomeration may need."
             )
 
     def _make_learner(
@@ -234,8 +234,7 @@ class JULE(ClusterMixin, BaseEstimator):
                 H = learner.encode()
                 neighbors = find_neighbors(H, self.n_neighbors)
             W = neighbors.graph()
-            if are_many(labels, self.n_clusters):
-                labels = join_isolated(H, W, labels)
+            labels = join_isolated(H, W, labels, self.n_clusters)
             target = min(left - 1, int((1 - self.unroll) * left))
             labels = agglomerate(H, W, labels, max(self.n_clusters, target))
             losses += self._train(learner, labels)

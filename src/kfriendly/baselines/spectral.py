@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import rbf_kernel
@@ -23,80 +23,89 @@ _DENSE_ROWS = 200
 
 
 def spectral_embedding(
-    affinity: Rows, n_components: int, random_state: np.random.RandomState
+    affinity: Rows,
+    n_components: int,
+    random_state: np.random.RandomState,
+    *,
+    regularization: float = 0.0,
 ) -> np.ndarray:
     """Compute the leading eigenvectors of D^-1/2 A D^-1/2, with rows of unit length.
 
     Parameters
     ----------
     affinity : ndarray or csr_array of shape (n, n)
-        Symmetric and non-negative; a dense one is overwritten.
+        Symmetric and non-negative.
     n_components : int
     random_state : RandomState instance
         Where the eigensolver starts.
+    regularization : float
+        A weak link between all rows is added to A: what it adds to each degree, in
+        mean degrees. One is the choice of Amini, Chen, Bickel & Levina (2013). Without
+        it, eigenvectors of a sparse graph of many rows may sit on pairs of twins.
 
     Returns
     -------
     embedding : ndarray of shape (n, n_components)
     """
-    degrees = np.asarray(affinity.sum(axis=1)).ravel().astype(np.float64)
-    roots = 1.0 / np.sqrt(np.where(degrees > 0, degrees, 1.0))
-    if sp.issparse(affinity):
-        scale = sp.diags_array(roots)
-        similarity: Rows = sp.csr_array(scale @ affinity @ scale)
-    else:
-        similarity = affinity
-        similarity *= roots[:, None].astype(affinity.dtype)
-        similarity *= roots[None, :].astype(affinity.dtype)
-    vectors = _leading_eigenvectors(similarity, n_components, random_state)
-    return np.asarray(normalize(vectors))
-
-
-def _leading_eigenvectors(
-    A: Rows, k: int, random_state: np.random.RandomState
-) -> np.ndarray:
-    """Solve a graph piece by piece, and merge by eigenvalue, larger pieces first.
-
-    Each piece has the eigenvalue one once; the whole has it as often as there are
-    pieces, and Lanczos' method does not find all of its copies. Pieces of less than a
-    hundredth of an average cluster would take up all eigenvectors of a large graph:
-    they are left at the origin, if there are larger ones.
-    """
-    n = A.shape[0]
-    _, piece_of = connected_components(A) if sp.issparse(A) else (1, np.zeros(n, int))
-    sizes = np.bincount(piece_of)
-    smallest = min(n / (100 * k), sizes.max())
-    pieces = [p for p in np.argsort(-sizes, kind="stable")[:k] if sizes[p] >= smallest]
+    n = affinity.shape[0]
+    pieces = np.zeros(n, dtype=int)
+    if sp.issparse(affinity) and not regularization:
+        pieces = connected_components(affinity, directed=False)[1]
+    sizes = np.bincount(pieces)
+    # Small pieces would take up all eigenvectors of a large graph: those of less than a
+    # hundredth of an average cluster are left at the origin.
+    smallest = min(n / (100 * n_components), sizes.max())
     values, columns = [], []
-    for piece in pieces:
-        rows = np.flatnonzero(piece_of == piece)
-        part = A if len(rows) == n else A[rows][:, rows]
-        found, vectors = _solve(part, min(k, len(rows)), random_state)
-        whole = np.zeros((n, len(found)))
-        whole[rows] = vectors
-        values.append(found)
-        columns.append(whole)
-    order = np.argsort(-np.round(np.concatenate(values), 9), kind="stable")[:k]
-    return np.asarray(np.concatenate(columns, axis=1)[:, order])
+    for piece in np.argsort(-sizes, kind="stable")[:n_components]:
+        if sizes[piece] >= smallest:
+            rows = np.flatnonzero(pieces == piece)
+            part = affinity if len(rows) == n else affinity[rows][:, rows]
+            graph = _Graph(part, regularization)
+            found, vectors = graph.eigenvectors(n_components, random_state)
+            values.append(found)
+            columns.append(np.zeros((n, len(found))))
+            columns[-1][rows] = vectors
+    # Every piece has the eigenvalue one; the larger piece comes first.
+    order = np.argsort(-np.round(np.concatenate(values), 9), kind="stable")
+    leading = np.concatenate(columns, axis=1)[:, order[:n_components]]
+    return np.asarray(normalize(leading))
 
 
-def _solve(
-    A: Rows, k: int, random_state: np.random.RandomState
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the k largest eigenvalues, falling, and their vectors."""
-    n = A.shape[0]
-    start = random_state.uniform(-1.0, 1.0, n).astype(A.dtype)
-    if n <= max(_DENSE_ROWS, 3 * k):
-        values, vectors = np.linalg.eigh(A.toarray() if sp.issparse(A) else A)
-    else:
-        n_lanczos = min(max(4 * k, 40), n)
-        values, vectors = eigsh(A, k, which="LA", v0=start, ncv=n_lanczos)
-    order = np.argsort(-values)[:k]
-    values, vectors = values[order], vectors[:, order]
-    # Eigenvectors have no sign of their own; the largest entry is made positive.
-    largest = np.abs(vectors).argmax(axis=0)
-    signs = np.where(vectors[largest, np.arange(k)] < 0, -1.0, 1.0)
-    return values, vectors * signs
+class _Graph:
+    """A graph in one piece: Lanczos' method would miss copies of an eigenvalue."""
+
+    def __init__(self, affinity: Rows, regularization: float) -> None:
+        degrees = np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel()
+        self._affinity = affinity
+        self._tau = regularization * degrees.mean()
+        degrees += self._tau
+        self._roots = 1.0 / np.sqrt(np.where(degrees > 0, degrees, 1.0))
+
+    def times(self, v: np.ndarray) -> np.ndarray:
+        """Multiply by D^-1/2 A D^-1/2."""
+        u = self._roots * v.ravel()
+        linked = self._affinity @ u.astype(self._affinity.dtype)
+        return np.asarray(self._roots * (linked + self._tau * u.mean()))
+
+    def eigenvectors(
+        self, k: int, random_state: np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute at most k of the largest eigenvalues, falling, and their vectors."""
+        n = self._roots.size
+        if n <= max(_DENSE_ROWS, 3 * k):
+            full = np.stack([self.times(unit) for unit in np.eye(n)])
+            values, vectors = np.linalg.eigh(full)
+        else:
+            product = LinearOperator((n, n), matvec=self.times, dtype=np.float64)
+            start = random_state.uniform(-1.0, 1.0, n)
+            n_lanczos = min(max(4 * k, 40), n)
+            values, vectors = eigsh(product, k, which="LA", v0=start, ncv=n_lanczos)
+        order = np.argsort(-values)[:k]
+        values, vectors = values[order], vectors[:, order]
+        # Eigenvectors have no sign of their own; the largest entry is made positive.
+        largest = np.abs(vectors).argmax(axis=0)
+        signs = np.where(vectors[largest, np.arange(len(order))] < 0, -1.0, 1.0)
+        return values, vectors * signs
 
 
 def cluster_embedding(
