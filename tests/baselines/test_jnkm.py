@@ -12,16 +12,9 @@ from kfriendly.baselines.jnkm import JNKM
 Data = tuple[np.ndarray, np.ndarray]
 
 
-def _refuses_negative_values(estimator: JNKM) -> dict[str, str]:
-    """Name the one check that contradicts check_positive_only_tag_during_fit."""
-    return {"check_clustering": "fits standardized data, whose values are negative"}
-
-
 @pytest.mark.filterwarnings("ignore")  # odd data on purpose
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [JNKM(max_iter=10)],
-    expected_failed_checks=_refuses_negative_values,
-    xfail_strict=True,
 )
 def test_jnkm_passes_check(estimator: JNKM, check: Callable[[JNKM], None]) -> None:
     check(estimator)
@@ -104,11 +97,6 @@ def test_rows_of_zeros_do_no_harm() -> None:
     X, y = _blobs()
     labels = JNKM(3, random_state=0).fit_predict(np.vstack([X, np.zeros((2, 6))]))
     assert adjusted_rand_score(y, labels[:-2]) == 1.0
-
-
-def test_negative_values_raise() -> None:
-    with pytest.raises(ValueError, match="Negative values in data passed to JNKM"):
-        JNKM(1).fit([[1.0, -1.0], [1.0, 1.0]])
 
 
 def test_fewer_rows_than_clusters_raise() -> None:

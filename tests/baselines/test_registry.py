@@ -14,13 +14,15 @@ from kfriendly.baselines import (
     BASELINES,
     DEC,
     EMBEDDINGS,
+    JNKM,
     SC,
     SSCOMP,
+    XRAY,
     NMFKMeans,
     make_baseline,
     make_embedding,
 )
-from kfriendly.errors import UnknownName
+from kfriendly.errors import DataScaleWarning, UnknownName
 from kfriendly.metrics import ari
 
 # scikit-learn's checks feed odd data on purpose.
@@ -37,7 +39,6 @@ QUICK: dict[str, dict[str, Any]] = {
 def _expected_to_fail(estimator: Any) -> dict[str, str]:
     """Name the check that asks for what a method does not offer, and why."""
     reasons: dict[type, str] = {
-        NMFKMeans: "fits standardised data, and negative values are refused",
         SSCOMP: "fits blobs in a plane, which any two rows span: one subspace",
     }
     reason = reasons.get(type(estimator))
@@ -104,9 +105,21 @@ def test_sae_km_has_the_weights_of_dcn() -> None:
     assert np.array_equal(sae_km.labels_, dcn.sae_km_labels_)
 
 
-def test_nmf_km_refuses_negative_values() -> None:
-    with pytest.raises(ValueError, match="[Nn]egative"):
-        NMFKMeans(2).fit(-np.ones((5, 2)))
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("method", [NMFKMeans, XRAY, JNKM])
+def test_negative_columns_are_shifted_with_a_warning(method: Any) -> None:
+    X, y = _blobs("NMF+KM")
+    moved = X.copy()
+    moved[:, 2] -= 3.0
+    with pytest.warns(DataScaleWarning, match="1 of 6 columns.*shifted"):
+        labels = method(3, random_state=0).fit_predict(moved)
+    assert ari(y, labels) == 1.0
+
+
+@pytest.mark.parametrize("method", [NMFKMeans, XRAY, JNKM])
+def test_negative_values_of_a_sparse_matrix_are_refused(method: Any) -> None:
+    with pytest.raises(ValueError, match=f"{method.__name__} needs values >= 0.*-2"):
+        method(2).fit(sp.csr_array(np.array([[1.0, 0.0], [-2.0, 1.0], [0.0, 1.0]])))
 
 
 @pytest.mark.parametrize("make", [make_baseline, make_embedding])

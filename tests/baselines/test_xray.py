@@ -13,16 +13,9 @@ from kfriendly.baselines.xray import XRAY
 Data = tuple[np.ndarray, np.ndarray]
 
 
-def _refuses_negative_values(estimator: XRAY) -> dict[str, str]:
-    """Name the one check that contradicts check_positive_only_tag_during_fit."""
-    return {"check_clustering": "fits standardized data, whose values are negative"}
-
-
 @pytest.mark.filterwarnings("ignore")  # odd data on purpose
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [XRAY()],
-    expected_failed_checks=_refuses_negative_values,
-    xfail_strict=True,
 )
 def test_xray_passes_check(estimator: XRAY, check: Callable[[XRAY], None]) -> None:
     check(estimator)
@@ -130,11 +123,6 @@ def test_fewer_extreme_rays_than_clusters_warns(X: np.ndarray, found: int) -> No
 def test_rows_of_zeros_are_never_anchors() -> None:
     X = np.vstack([np.zeros((3, 2)), np.eye(2)])
     assert sorted(XRAY(2).fit(X).anchors_) == [3, 4]
-
-
-def test_negative_values_raise() -> None:
-    with pytest.raises(ValueError, match="Negative values in data passed to XRAY"):
-        XRAY(1).fit([[1.0, -1.0], [1.0, 1.0]])
 
 
 def test_fewer_rows_than_clusters_raise() -> None:

@@ -13,10 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import check_non_negative
 
 from kfriendly.baselines.nnls import solve_nnls
-from kfriendly.baselines.rows import Rows, rows_to_cluster
+from kfriendly.baselines.rows import Rows, non_negative_rows
 
 # H and W are far from their goal while the other moves: more sweeps do not pay.
 _SWEEPS = 5
@@ -147,7 +146,8 @@ class JNKM(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows without negative values. A sparse matrix stays sparse.
+            Columns with negative values are shifted to start at zero, with a warning.
+            A sparse matrix stays sparse, and must have none.
         y : None
             Ignored.
 
@@ -157,8 +157,7 @@ class JNKM(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         self._validate_params()
-        rows = rows_to_cluster(self, X).astype(np.float64, copy=False)
-        check_non_negative(rows, "JNKM: shift or clip the data first")
+        rows = non_negative_rows(self, X)
         K, m = self.n_clusters, rows.shape[1]
         R = min(K, m) if self.n_components == "auto" else self.n_components
         # All-zero data has no scale; any will do.
@@ -189,7 +188,6 @@ class JNKM(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         return tags
 
 

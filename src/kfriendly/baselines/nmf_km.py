@@ -11,7 +11,7 @@ from sklearn.decomposition import NMF
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 
-from kfriendly.baselines.rows import rows_to_cluster
+from kfriendly.baselines.rows import non_negative_rows
 
 
 class NMFKMeans(ClusterMixin, BaseEstimator):
@@ -67,11 +67,13 @@ class NMFKMeans(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Cluster the rows of `X`, which has no negative values.
+        """Cluster the rows of `X`.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Columns with negative values are shifted to start at zero, with a warning.
+            A sparse matrix must have none.
         y : ignored
 
         Returns
@@ -79,7 +81,7 @@ class NMFKMeans(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        rows = rows_to_cluster(self, X)
+        rows = non_negative_rows(self, X)
         rng = check_random_state(self.random_state)
         rank = self.n_components or min(self.n_clusters, *rows.shape)
         nmf = NMF(
@@ -99,5 +101,4 @@ class NMFKMeans(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         return tags

@@ -12,10 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import check_non_negative
 
 from kfriendly.baselines.nnls import solve_nnls
-from kfriendly.baselines.rows import Rows, rows_to_cluster
+from kfriendly.baselines.rows import Rows, non_negative_rows
 
 # A row lies in the cone when its squared residual is below this part of its square;
 # the Gram products and the coordinate descent leave errors far below it.
@@ -101,7 +100,8 @@ class XRAY(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows without negative values. A sparse matrix stays sparse.
+            Columns with negative values are shifted to start at zero, with a warning.
+            A sparse matrix stays sparse, and must have none.
         y : None
             Ignored.
 
@@ -111,8 +111,7 @@ class XRAY(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         self._validate_params()
-        rows = rows_to_cluster(self, X).astype(np.float64, copy=False)
-        check_non_negative(rows, "XRAY: shift or clip the data first")
+        rows = non_negative_rows(self, X)
         self.objective_: list[float] = []
         cone = self._grow(rows)
         lengths = np.sqrt(np.diag(cone.B[cone.anchors]))
@@ -153,7 +152,6 @@ class XRAY(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         return tags
 
 
