@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test fast check format synthetic baselines bench clean
+.PHONY: help demo test fast check format synthetic baselines reference bench clean
 
 help:
 	@echo "make demo        cluster built-in data; writes demo/spaces.png and demo/report.md"
@@ -15,6 +15,7 @@ help:
 	@echo "make format      let ruff format the code"
 	@echo "make synthetic   20 draws of each synthetic model (an hour) and docs/synthetic.md"
 	@echo "make baselines   every baseline on real data (two hours; needs the data) and docs/baselines.md"
+	@echo "make reference   compare our scattering transform with kymatio's, in an environment of its own"
 	@echo "make bench       speed and memory as ratios, and against peers (twenty minutes); results/speed.txt"
 	@echo "make clean       remove .venv and everything made"
 
@@ -59,8 +60,15 @@ baselines: $(VENV)/dev
 	$(BIN)/python benchmarks/baselines.py run
 	$(BIN)/python benchmarks/baselines.py report
 
+# kymatio is a reference to compare with, never a dependency: it lives in .reference.
+reference:
+	@$(PYTHON) -m venv .reference
+	@.reference/bin/pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	@.reference/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' kymatio==0.3.0
+	OMP_NUM_THREADS=1 .reference/bin/python -m pytest -q -rs tests/datasets/test_scattering.py -k kymatio
+
 bench: $(VENV)/dev
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) .peers demo .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers .reference demo .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
