@@ -96,10 +96,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("good", "bad"):
         (tmp_path / name).write_bytes(b"abc")
     entries = {
-        "whole": Entry("3 x 1", load_nothing, (good,)),
-        "broken": Entry("3 x 1", load_nothing, (good, bad)),
-        "made": Entry("3 x 1", load_nothing, made="made.npz"),
-        "free": Entry("3 x 1", load_nothing),
+        "whole": Entry("3 x 1", "", load_nothing, files=(good,)),
+        "broken": Entry("3 x 1", "", load_nothing, files=(good, bad)),
+        "made": Entry("3 x 1", "", load_nothing, made="made.npz"),
+        "free": Entry("3 x 1", "", load_nothing),
     }
     monkeypatch.setattr(catalogue, "DATASETS", entries)
     monkeypatch.setattr(data_module, "DATASETS", entries)

@@ -15,19 +15,22 @@ from kfriendly.errors import DataCorrupt, DataNotFound
 def list_datasets() -> None:
     """Print the catalogue, and which files are in the data folder."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "rows x columns, and what can be chosen", "files", "terms"):
+    for heading in ("name", "rows x columns", "what", "files"):
         table.add_column(heading, overflow="fold")
     for name, entry in DATASETS.items():
-        table.add_row(name, entry.summary, _where(entry), entry.terms)
+        table.add_row(name, entry.shape, entry.summary, _where(entry))
     console = _console()
     console.print(table)
-    console.print(f"\nData folder: {data_folder()} (set KFRIENDLY_DATA for another)")
+    print(f"\nData folder: {data_folder()}; set KFRIENDLY_DATA for another.")
+    print('In Python: from kfriendly.datasets import load; load("digits")')
 
 
 def fetch_datasets(names: list[str]) -> bool:
     """Fetch what is absent or corrupt; tell whether all is here now."""
     all_here = True
     for name in names:
+        if find(name).terms:
+            print(f"{name}: {find(name).terms}")
         for file in find(name).files:
             if condition(file) != "good":
                 try:

@@ -26,10 +26,14 @@ class Entry:
 
     Parameters
     ----------
+    shape : str
+        Rows and columns.
     summary : str
-        Rows, columns and what they are.
+        What they are.
     load : callable
-        Takes options of its own and returns a `Dataset`.
+        Takes the options and returns a `Dataset`.
+    options : str
+        What can be chosen, as one would write it.
     files : tuple of DataFile
         What it reads; empty for data that is made or comes with scikit-learn.
     terms : str
@@ -38,8 +42,10 @@ class Entry:
         Place in the data folder of what the loader fetches by itself and keeps.
     """
 
+    shape: str
     summary: str
     load: Callable[..., Dataset]
+    options: str = ""
     files: tuple[DataFile, ...] = ()
     terms: str = ""
     made: str = ""

@@ -32,8 +32,12 @@ def _draw_synthetic(
 
 
 def _synthetic(model: str, equation: int) -> Entry:
-    summary = f"10,000 x 100, Eq. ({equation}) (n_per_cluster, random_state)"
-    return Entry(summary, partial(_draw_synthetic, model))
+    return Entry(
+        "10,000 x 100",
+        f"four clusters in a plane, seen through Eq. ({equation})",
+        partial(_draw_synthetic, model),
+        "n_per_cluster=2500, random_state=0",
+    )
 
 
 DATASETS: dict[str, Entry] = {
@@ -47,12 +51,12 @@ DATASETS: dict[str, Entry] = {
     "rcv1-sample": RCV1_SAMPLE,
     **RCV1_SUBSETS,
     "rcv1-like": Entry(
-        "365,968 x 47,236, random (n_documents, n_clusters, n_words, random_state)",
+        "365,968 x 47,236",
+        "random documents of RCV1's sizes and density",
         make_rcv1_like,
+        "n_documents, n_clusters=20, n_words=47236, random_state",
     ),
-    "digits": Entry(
-        "1,797 x 64, small digits that come with scikit-learn", _load_digits
-    ),
+    "digits": Entry("1,797 x 64", "digits that come with scikit-learn", _load_digits),
     "synthetic-9": _synthetic("sigmoid_sigmoid", 9),
     "synthetic-10": _synthetic("sigmoid_squared", 10),
     "synthetic-11": _synthetic("tanh_sigmoid", 11),
@@ -67,7 +71,7 @@ def load(name: str, **options: Any) -> Dataset:
     name : str
         A key of `DATASETS`.
     **options
-        What the data set lets one choose; `DATASETS[name].summary` names it.
+        What the data set lets one choose; `DATASETS[name].options` names it.
 
     Returns
     -------

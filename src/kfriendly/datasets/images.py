@@ -117,14 +117,18 @@ _GARMENTS = [
 load_mnist = partial(_load, "mnist", _MNIST, _DIGITS)
 
 MNIST = Entry(
-    "70,000 x 784 bytes, images of handwritten digits",
+    "70,000 x 784",
+    "images of handwritten digits",
     load_mnist,
+    'part="all", "train" or "test"',
     _MNIST,
     "CC BY-SA 3.0, LeCun, Cortes & Burges",
 )
 FASHION_MNIST = Entry(
-    "70,000 x 784 bytes, images of garments; not in the paper",
+    "70,000 x 784",
+    "images of garments; not in the paper",
     partial(_load, "fashion-mnist", _FASHION, _GARMENTS),
+    'part="all", "train" or "test"',
     _FASHION,
     "MIT, Zalando SE",
 )

@@ -124,8 +124,10 @@ def normalised_cut_weights(X: sp.csr_array) -> sp.csr_array:
 
 
 NEWSGROUPS = Entry(
-    "18,846 x 2,000 tf-idf (n_words, weighting='ncw', source='counts'), Usenet posts",
+    "18,846 x 2,000",
+    "tf-idf of Usenet posts of 20 groups",
     _load,
+    'n_words=2000, weighting="tfidf" or "ncw", source="raw" or "counts"',
     (_FILE, _COUNTS),
     "free for research, collected by K. Lang",
 )

@@ -32,8 +32,9 @@ def _load() -> Dataset:
 
 
 PENDIGITS = Entry(
-    "10,992 x 16 whole numbers, pen coordinates of handwritten digits",
+    "10,992 x 16",
+    "pen coordinates of handwritten digits",
     _load,
-    _FILES,
-    "CC BY 4.0, UCI (Alpaydin & Alimoglu)",
+    files=_FILES,
+    terms="CC BY 4.0, UCI (Alpaydin & Alimoglu)",
 )

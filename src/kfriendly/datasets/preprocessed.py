@@ -47,14 +47,18 @@ def _embed(X: np.ndarray, n_clusters: int) -> Arrays:
 
 
 MNIST_SCATTERING = Entry(
-    "70,000 x 500, principal components of scattering features (part, J, L)",
+    "70,000 x 500",
+    "principal components of scattering features",
     load_scattered_mnist,
+    "part, J=3, L=8",
     MNIST.files,
     MNIST.terms,
 )
 MNIST_PREPROCESSED = Entry(
-    "70,000 x 10, SSC-OMP embedding of scattering features (part, J, L)",
+    "70,000 x 10",
+    "SSC-OMP embedding of scattering features",
     load_preprocessed_mnist,
+    "part, J=3, L=8",
     MNIST.files,
     MNIST.terms,
 )

@@ -201,21 +201,27 @@ _SUBSET_FILES = (
 _TERMS = "free for research, cite Lewis et al., JMLR 5, 2004"
 
 RCV1 = Entry(
-    "365,968 x 2,000 tf-idf (n_clusters=4, 8, 12, 16 or 20; n_words), Reuters news",
+    "365,968 x 2,000",
+    "tf-idf of Reuters news, the paper's subset",
     _load,
+    "n_clusters=20 (the paper: 4, 8, 12, 16, 20), n_words=2000",
     terms=_TERMS,
     made=_WORDS,
 )
 RCV1_SAMPLE = Entry(
-    "1,054 x 2,000 tf-idf (n_clusters, n_words), a sample of RCV1-v2",
+    "1,054 x 2,000",
+    "tf-idf of a small sample of RCV1-v2",
     partial(_load_sample, _SAMPLE_FILE),
+    "n_clusters=20, n_words=2000",
     (_SAMPLE_FILE,),
     _TERMS,
 )
 RCV1_SUBSETS = {
     f"rcv1-subset{number}": Entry(
-        f"{n_rows} x 944 binary words (n_clusters), a subset of RCV1-v2",
+        f"{n_rows} x 944",
+        "binary words of a subset of RCV1-v2",
         partial(_load_subset, file, f"rcv1-subset{number}"),
+        "n_clusters=20",
         (file,),
         _TERMS,
     )
