@@ -16,6 +16,7 @@ from kfriendly.baselines.dec import (
     sharpened,
     soft_assignments,
 )
+from kfriendly.errors import TrainingDiverged
 from kfriendly.metrics import ari
 
 QUICK: dict[str, Any] = {"hidden": (16,), "pretrain_epochs": 10}
@@ -71,6 +72,12 @@ def test_an_epoch_brings_assignments_nearer_to_its_target() -> None:
     before, after = first._assign(source), second._assign(source)
     P = sharpened(before)
     assert float(divergence(P, after)) < float(divergence(P, before))
+
+
+def test_divergence_is_said() -> None:
+    X, _ = make_blobs(200, centers=3, n_features=5, random_state=1)
+    with pytest.raises(TrainingDiverged, match="learning_rate=1e\\+30; use a smaller"):
+        DEC(3, **QUICK, learning_rate=1e30, tol=0.0, random_state=0).fit(X)
 
 
 def test_sparse_rows_give_the_labels_of_dense_ones() -> None:

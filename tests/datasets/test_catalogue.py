@@ -1,6 +1,7 @@
 """Every data set by name."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,6 +57,28 @@ def test_mnist_parts_make_up_the_whole() -> None:
 def test_unknown_part_is_refused() -> None:
     with pytest.raises(ValueError, match=r"part='validation'.*'train'"):
         load("mnist", part="validation")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("rcv1-sample", {"n_clusters": 21}, "n_clusters=21.*from 1 to 20"),
+        ("rcv1-subset1", {"n_clusters": 0}, "n_clusters=0.*from 1 to 20"),
+        ("rcv1-sample", {"n_words": 0}, "n_words=0.*at least 1"),
+        ("20newsgroups", {"n_words": -1, "source": "counts"}, "n_words=-1"),
+    ],
+)
+@needs_data
+def test_impossible_options_are_refused(
+    name: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(name, **options)
+
+
+def test_synthetic_data_without_rows_is_refused() -> None:
+    with pytest.raises(ValueError, match="n_per_cluster=0.*at least 1"):
+        load("synthetic-9", n_per_cluster=0)
 
 
 @needs_data

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from kfriendly.criteria.base import squared_distances
+from kfriendly.errors import TrainingDiverged
 from kfriendly.estimator import DCN
 from kfriendly.networks import Autoencoder
 from kfriendly.training.descent import Descent, Optimizer
@@ -197,6 +198,11 @@ class DEC(ClusterMixin, BaseEstimator):
             Q = soft_assignments(encode_rows(network, source), M)
             P, labels = sharpened(Q), Q.argmax(-1)
             self.objective_.append(float(divergence(P, Q)))
+            if not np.isfinite(self.objective_[-1]):
+                raise TrainingDiverged(
+                    f"DEC's objective is not finite after {self.n_iter_} epochs with "
+                    f"learning_rate={self.learning_rate}; use a smaller one."
+                )
             if before is not None and (labels != before).float().mean() < self.tol:
                 break
             before = labels

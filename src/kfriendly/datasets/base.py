@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kfriendly.arguments import are_widths, require
 from kfriendly.datasets.files import DataFile
 
 
@@ -49,6 +50,20 @@ class Entry:
     files: tuple[DataFile, ...] = ()
     terms: str = ""
     made: str = ""
+
+
+def most_frequent(counts: Any, n_words: int) -> np.ndarray:
+    """Return the columns with the largest sums, in their order.
+
+    Parameters
+    ----------
+    counts : csr_array of shape (n_documents, n_columns)
+    n_words : int
+        How many; all of them if there are fewer.
+    """
+    require(are_widths((n_words,)), "n_words", n_words, "a whole number of at least 1")
+    totals = np.asarray(counts.sum(axis=0)).ravel()
+    return np.sort(np.argsort(-totals, kind="stable")[:n_words])
 
 
 def first_classes(name: str, X: Any, y: np.ndarray, names: list[str]) -> Dataset:

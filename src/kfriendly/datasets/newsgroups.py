@@ -9,7 +9,7 @@ from scipy.io import loadmat
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from kfriendly.arguments import require
-from kfriendly.datasets.base import Dataset, Entry
+from kfriendly.datasets.base import Dataset, Entry, most_frequent
 from kfriendly.datasets.files import DataFile, obtain
 
 Weighting = Literal["tfidf", "ncw"]
@@ -105,9 +105,8 @@ def _from_counts(n_words: int) -> Dataset:
     """
     stored = loadmat(obtain(_COUNTS))
     counts = sp.csr_array(stored["fea"]).astype(np.float32)
-    totals = np.asarray(counts.sum(axis=0)).ravel()
-    frequent = np.sort(np.argsort(-totals, kind="stable")[:n_words])
-    X = sp.csr_array(TfidfTransformer().fit_transform(counts[:, frequent]))
+    frequent = counts[:, most_frequent(counts, n_words)]
+    X = sp.csr_array(TfidfTransformer().fit_transform(frequent))
     y = stored["gnd"].ravel().astype(np.int64) - 1
     return Dataset("20newsgroups", X, y, 20, class_names=_GROUPS)
 

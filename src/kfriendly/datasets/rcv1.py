@@ -16,7 +16,7 @@ from sklearn.datasets import fetch_rcv1
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from kfriendly.arguments import require
-from kfriendly.datasets.base import Dataset, Entry, first_classes
+from kfriendly.datasets.base import Dataset, Entry, first_classes, most_frequent
 from kfriendly.datasets.derived import keep_arrays
 from kfriendly.datasets.files import DataFile, data_folder, obtain
 from kfriendly.errors import DataNotFound
@@ -113,7 +113,7 @@ def _load(n_clusters: int = N_CLASSES, n_words: int = 2_000) -> Dataset:
     )
     y, names = paper_classes(Y, parts["topics"], n_clusters)
     subset = first_classes("rcv1", X, y, names)
-    return subset._replace(X=_heaviest_columns(subset.X, n_words))
+    return subset._replace(X=subset.X[:, most_frequent(subset.X, n_words)])
 
 
 def _fetch_words() -> dict[str, np.ndarray]:
@@ -146,13 +146,6 @@ def _fetch_words() -> dict[str, np.ndarray]:
     }
 
 
-def _heaviest_columns(X: sp.csr_array, n_columns: int) -> sp.csr_array:
-    """Keep the columns with the largest sums, in their order."""
-    sums = np.asarray(X.sum(axis=0)).ravel()
-    heaviest = np.sort(np.argsort(-sums, kind="stable")[:n_columns])
-    return X[:, heaviest]
-
-
 def _load_sample(
     file: DataFile, n_clusters: int = N_CLASSES, n_words: int = 2_000
 ) -> Dataset:
@@ -162,9 +155,8 @@ def _load_sample(
             (parts["data"], parts["indices"], parts["indptr"]), tuple(parts["shape"])
         )
         y, names, words = parts["y20"], parts["y20_names"].tolist(), parts["vocab"]
-    sample = first_classes("rcv1-sample", counts, y, names[:n_clusters])
-    sums = np.asarray(sample.X.sum(axis=0)).ravel()
-    frequent = np.sort(np.argsort(-sums, kind="stable")[:n_words])
+    sample = first_classes("rcv1-sample", counts, y, _first(names, n_clusters))
+    frequent = most_frequent(sample.X, n_words)
     X = TfidfTransformer().fit_transform(sample.X[:, frequent].astype(np.float32))
     return sample._replace(X=sp.csr_array(X), feature_names=words[frequent].tolist())
 
@@ -173,7 +165,14 @@ def _load_subset(file: DataFile, name: str, n_clusters: int = N_CLASSES) -> Data
     """Read a subset of binary words: 1 where a document has the word."""
     with np.load(obtain(file), allow_pickle=False) as parts:
         X, y, names = parts["X"], parts["y20"], parts["y20_names"].tolist()
-    return first_classes(name, X, y, names[:n_clusters])
+    return first_classes(name, X, y, _first(names, n_clusters))
+
+
+def _first(names: list[str], n_clusters: int) -> list[str]:
+    """Take the first classes, the largest of RCV1-v2."""
+    allowed = 0 < n_clusters <= len(names)
+    require(allowed, "n_clusters", n_clusters, f"from 1 to {len(names)}")
+    return names[:n_clusters]
 
 
 _SAMPLE_FILE = DataFile(

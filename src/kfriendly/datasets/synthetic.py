@@ -10,6 +10,8 @@ import numpy as np
 from scipy.special import expit as sigmoid
 from sklearn.utils import check_random_state
 
+from kfriendly.arguments import are_widths, require
+
 CENTRES = 10.0 * np.array([(0, 0), (0, 1), (1, 0), (1, 1)])
 DEVIATION = 1.5
 N_FEATURES = 100
@@ -66,6 +68,8 @@ def _latent(
     n_per_cluster: int, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw h, (n, 2), and its cluster, in random order."""
+    whole = are_widths((n_per_cluster,))
+    require(whole, "n_per_cluster", n_per_cluster, "a whole number of at least 1")
     y = rng.permutation(np.repeat(np.arange(len(CENTRES)), n_per_cluster))
     return CENTRES[y] + DEVIATION * rng.standard_normal((y.size, 2)), y
 
