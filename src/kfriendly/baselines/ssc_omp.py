@@ -94,7 +94,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            A sparse matrix stays sparse.
+            A sparse matrix stays sparse, unless it is small.
         y : ignored
 
         Returns
@@ -136,7 +136,8 @@ def sparse_codes(X: Rows, n_nonzero: int, tol: float) -> sp.csr_array:
     """
     n = X.shape[0]
     U = normalize(X.astype(np.float32))
-    U = sp.csr_array(U) if sp.issparse(U) else U
+    if sp.issparse(U):  # of few columns it is quicker filled in
+        U = U.toarray() if n * U.shape[1] <= _BLOCK_VALUES else sp.csr_array(U)
     n_atoms = min(n_nonzero, n - 1)
     block = max(1, _BLOCK_VALUES // n)
     starts = range(0, n, block)
