@@ -179,16 +179,10 @@ def _pursue(U: Rows, index: np.ndarray, n_atoms: int, tol: float) -> sp.csr_arra
 def _combine(codes: np.ndarray, support: np.ndarray, U: Rows) -> Rows:
     """Sum up the atoms of each row."""
     n_rows, n_atoms = codes.shape
-    starts = (
-        np.arange(0, n_rows * n_atoms + 1, n_atoms)
-        if n_atoms
-        else np.zeros(n_rows + 1, dtype=int)
-    )
-    C = sp.csr_array(
-        (codes.ravel().astype(np.float32), support.ravel(), starts),
-        shape=(n_rows, U.shape[0]),
-    )
-    return C @ U
+    values = codes.ravel().astype(np.float32)
+    starts = n_atoms * np.arange(n_rows + 1)
+    shape = (n_rows, U.shape[0])
+    return sp.csr_array((values, support.ravel(), starts), shape=shape) @ U
 
 
 def _not_done(active: np.ndarray, left: Rows, tol: float) -> tuple[np.ndarray, Rows]:

@@ -101,7 +101,7 @@ def _from_counts(n_words: int) -> Dataset:
     """Take the counts of D. Cai's page, whose words have no names.
 
     The literature on document clustering before the paper used these, and K-means
-    scores on them as the paper says; on the raw text it scores less.
+    scores on them nearly as the paper says; on the raw text it scores less.
     """
     stored = loadmat(obtain(_COUNTS))
     counts = sp.csr_array(stored["fea"]).astype(np.float32)
