@@ -163,8 +163,11 @@ def report() -> None:
         "# Baselines\n",
         "Made by `make baselines` (`benchmarks/baselines.py`; results in "
         "results/baselines.jsonl). Every method at its defaults, labels used for the "
-        "scores alone. NMI / ARI / ACC, mean over the seeds; seconds on two cores; MB "
-        "is what the fit adds to the process at its peak, above the data.\n",
+        "scores alone. NMI / ARI / ACC, mean over the seeds; seconds on two shared "
+        "cores, other work at times beside them; MB is what the fit adds to the peak "
+        "of the process after loading (0: loading took more). SAE+KM has the weights "
+        "of DCN where there is one start, and its seconds are those of pre-training."
+        "\n",
     ]
     for data in DATA:
         table = _table(data, [row for row in rows if row["data"] == data])
