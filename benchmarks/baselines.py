@@ -22,7 +22,7 @@ from provenance import ROOT, provenance
 
 RESULTS = ROOT / "results" / "baselines.jsonl"
 PAGE = ROOT / "docs" / "baselines.md"
-NOTES = ROOT / "docs" / "baselines-notes.md"
+NOTES = ROOT / "benchmarks" / "baselines_notes.md"
 
 # Data under the name of the table: what to load, and the paper's name for it.
 DATA: dict[str, tuple[str, dict[str, Any]]] = {
