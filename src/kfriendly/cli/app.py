@@ -97,7 +97,7 @@ def check_data(names: Names = None) -> None:
     _finish(check_datasets, names or list(DATASETS))
 
 
-paper = typer.Typer(help="Run the paper's tables.", no_args_is_help=True)
+paper = typer.Typer(help="Run the paper's tables and figures.", no_args_is_help=True)
 app.add_typer(paper, name="paper")
 
 ResultsFolder = Annotated[Path, typer.Option(help="Folder of the results.")]
@@ -105,15 +105,15 @@ ResultsFolder = Annotated[Path, typer.Option(help="Folder of the results.")]
 
 @paper.command("list")
 def list_paper(results: ResultsFolder = Path("results")) -> None:
-    """Show every table, and what has been run."""
-    from kfriendly.cli.paper import list_tables
+    """Show every table and figure, and what has been run."""
+    from kfriendly.cli.paper import list_experiments
 
-    list_tables(results)
+    list_experiments(results)
 
 
 @paper.command("run")
 def run_paper(
-    key: Annotated[str, typer.Argument(help="Which table; see `paper list`.")],
+    key: Annotated[str, typer.Argument(help="A key of `paper list`.")],
     seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds.")] = None,
     methods: Annotated[
         str | None, typer.Option(help="Methods, with commas between; all if not given.")
@@ -126,13 +126,18 @@ def run_paper(
     ] = None,
     results: ResultsFolder = Path("results"),
 ) -> None:
-    """Run what is missing of a table; a run that was stopped goes on."""
-    from kfriendly.cli.paper import chosen, find_table, run_table_aloud
+    """Run what is missing of a table or figure; a run that was stopped goes on."""
+    from kfriendly.cli import paper as verbs
+    from kfriendly.experiments.base import Table
 
     def work(names: list[str]) -> bool:
-        table = find_table(names[0])
-        choice = chosen(table, methods, settings, seeds, rows)
-        return run_table_aloud(table, choice, results)
+        found = verbs.find_experiment(names[0])
+        if isinstance(found, Table):
+            choice = verbs.chosen(found, methods, settings, seeds, rows)
+            verbs.run_table_aloud(found, choice, results)
+        else:
+            verbs.run_figure_aloud(found, rows, results)
+        return True
 
     _finish(work, [key])
 
@@ -142,7 +147,7 @@ def report_paper(
     out: Annotated[Path, typer.Option(help="The page.")] = Path("docs/results.md"),
     results: ResultsFolder = Path("results"),
 ) -> None:
-    """Write all tables that were run beside the paper's, as Markdown."""
+    """Write all that was run beside the paper's, as Markdown with pictures."""
     from kfriendly.cli.paper import write_report
 
     if not write_report(results, out):
