@@ -13,12 +13,14 @@ from typer.testing import CliRunner
 from kfriendly import DCN, __version__
 from kfriendly.cli import data as data_module
 from kfriendly.cli import demo as demo_module
+from kfriendly.cli import paper as paper_module
 from kfriendly.cli.app import app
 from kfriendly.cli.progress import ShowProgress
 from kfriendly.datasets import Dataset, catalogue, make_sigmoid_sigmoid
 from kfriendly.datasets.base import Entry
 from kfriendly.datasets.files import DataFile
 from kfriendly.errors import DataNotFound
+from kfriendly.experiments.base import Case, Scores, Table
 
 LIGHT = """
 import sys
@@ -144,3 +146,55 @@ def test_data_fetch_goes_on_after_a_failure_and_says_so(folder: Path) -> None:
 def test_unknown_data_set_is_a_usage_error(verb: str) -> None:
     result = CliRunner().invoke(app, ["data", verb, "minst"])
     assert result.exit_code == 2 and "mnist" in result.stderr
+
+
+def test_paper_list_run_and_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(
+        "tiny",
+        "A tiny table",
+        (Case("", lambda: catalogue.load("digits"), "pendigits"),),
+        ("KM", "DCN"),
+        {("", "KM"): Scores(0.5, 0.4, 0.6)},
+    )
+    monkeypatch.setattr(paper_module, "TABLES", {"tiny": table})
+    folder = ["--results", str(tmp_path)]
+    run = ["paper", "run", "tiny", "--methods", "KM", "--seeds", "2", *folder]
+    first = CliRunner().invoke(app, run)
+    assert first.exit_code == 0 and "2/2 KM, seed 1; 0 min left" in first.stdout
+    assert "0 fits to run" in CliRunner().invoke(app, run).stdout
+    assert "2 results" in CliRunner().invoke(app, ["paper", "list", *folder]).stdout
+    page = tmp_path / "page.md"
+    report = CliRunner().invoke(app, ["paper", "report", "--out", str(page), *folder])
+    assert report.exit_code == 0 and ".50/.40/.60" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["table9"], "'table9'; there are table1"),
+        (["table3", "--methods", "DCN,KMM"], "no method 'KMM'; it has DCN"),
+        (["table3", "--settings", "ours"], "no setting 'ours'; it has paper"),
+    ],
+)
+def test_paper_run_of_unknown_names_is_a_usage_error(
+    words: list[str], message: str
+) -> None:
+    result = CliRunner().invoke(app, ["paper", "run", *words])
+    assert result.exit_code == 2 and message in result.stderr
+
+
+def test_paper_run_without_data_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KFRIENDLY_DATA", str(tmp_path))
+    run = ["paper", "run", "table1-samples", "--methods", "KM"]
+    result = CliRunner().invoke(app, [*run, "--results", str(tmp_path)])
+    assert result.exit_code == 3 and "rcv1_sample2316_counts.npz" in result.stderr
+
+
+def test_paper_report_without_results_says_so(tmp_path: Path) -> None:
+    words = ["paper", "report", "--results", str(tmp_path)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 3 and "no results" in result.stderr

@@ -12,6 +12,7 @@
       CollapseWarning        the latent space or the assignment has become trivial
       EmptyClusterWarning    a cluster had no sample in an epoch
     DataScaleWarning         columns that are constant, or of very different size
+    ResultsWarning           a file of results has a line that is not whole
 """
 
 from sklearn.exceptions import ConvergenceWarning
@@ -43,6 +44,10 @@ class CollapseWarning(ConvergenceWarning):
 
 class EmptyClusterWarning(ConvergenceWarning):
     """A cluster had no sample in an epoch."""
+
+
+class ResultsWarning(UserWarning):
+    """A file of results has a line that is not whole."""
 
 
 class DataScaleWarning(UserWarning):

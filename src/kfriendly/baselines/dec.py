@@ -7,7 +7,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -41,7 +46,9 @@ def divergence(P: Tensor, Q: Tensor) -> Tensor:
     return (torch.xlogy(P, P) - P * Q.clamp_min(1e-12).log()).sum(-1).mean()
 
 
-class DEC(ClusterMixin, BaseEstimator):
+class DEC(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """Deep embedded clustering (Xie, Girshick & Farhadi, 2016).
 
     Starts as SAE+KM, with the weights that `DCN` has after pre-training from the same
@@ -177,6 +184,26 @@ class DEC(ClusterMixin, BaseEstimator):
         rows = checked_rows(self, X, reset=False)
         return np.asarray(self._assign(self._sae._source_of(rows)).argmax(-1).cpu())
 
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """Map rows to the latent space.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        H : ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        source = self._sae._source_of(checked_rows(self, X, reset=False))
+        H = encode_rows(self._sae._state.network, source).cpu().numpy()
+        return H.astype(source.dtype, copy=False)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.cluster_centers_.shape[1])
+
     def _assign(self, source: ArraySource) -> Tensor:
         H = encode_rows(self._sae._state.network, source)
         return soft_assignments(H, torch.from_numpy(self.cluster_centers_).to(H.device))
@@ -219,6 +246,7 @@ class DEC(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

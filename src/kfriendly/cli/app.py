@@ -97,15 +97,75 @@ def check_data(names: Names = None) -> None:
     _finish(check_datasets, names or list(DATASETS))
 
 
+paper = typer.Typer(help="Run the paper's tables and figures.", no_args_is_help=True)
+app.add_typer(paper, name="paper")
+
+ResultsFolder = Annotated[Path, typer.Option(help="Folder of the results.")]
+
+
+@paper.command("list")
+def list_paper(results: ResultsFolder = Path("results")) -> None:
+    """Show every table and figure, and what has been run."""
+    from kfriendly.cli.paper import list_experiments
+
+    list_experiments(results)
+
+
+@paper.command("run")
+def run_paper(
+    key: Annotated[str, typer.Argument(help="A key of `paper list`.")],
+    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, with commas between; all if not given.")
+    ] = None,
+    settings: Annotated[
+        str, typer.Option(help="Settings of DCN: paper, authors, kfriendly.")
+    ] = "paper,authors,kfriendly",
+    rows: Annotated[
+        int | None, typer.Option(min=100, help="Rows, for a quick look.")
+    ] = None,
+    results: ResultsFolder = Path("results"),
+) -> None:
+    """Run what is missing of a table or figure; a run that was stopped goes on."""
+    from kfriendly.cli import paper as verbs
+    from kfriendly.experiments.base import Table
+
+    def work(names: list[str]) -> bool:
+        found = verbs.find_experiment(names[0])
+        if isinstance(found, Table):
+            choice = verbs.chosen(found, methods, settings, seeds, rows)
+            verbs.run_table_aloud(found, choice, results)
+        else:
+            verbs.run_figure_aloud(found, rows, results)
+        return True
+
+    _finish(work, [key])
+
+
+@paper.command("report")
+def report_paper(
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("docs/results.md"),
+    results: ResultsFolder = Path("results"),
+) -> None:
+    """Write all that was run beside the paper's, as Markdown with pictures."""
+    from kfriendly.cli.paper import write_report
+
+    if not write_report(results, out):
+        raise typer.Exit(BAD_DATA)
+
+
 def _finish(work: Callable[[list[str]], bool], names: list[str]) -> None:
     """Do the work and leave with the exit code of what happened."""
-    from kfriendly.errors import UnknownName
+    from kfriendly.errors import DataCorrupt, DataNotFound, UnknownName
 
     try:
         good = work(names)
     except UnknownName as error:
         print(error, file=sys.stderr)
         raise typer.Exit(USAGE) from error
+    except (DataNotFound, DataCorrupt) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(BAD_DATA) from error
     if not good:
         raise typer.Exit(BAD_DATA)
 

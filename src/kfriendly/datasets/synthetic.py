@@ -38,7 +38,7 @@ def make_sigmoid_sigmoid(
         True cluster of each row.
     """
     rng = check_random_state(random_state)
-    h, y = _latent(n_per_cluster, rng)
+    h, y = draw_latent(n_per_cluster, rng)
     W, U = rng.standard_normal((10, 2)), rng.standard_normal((N_FEATURES, 10))
     return sigmoid(sigmoid(h @ W.T) @ U.T), y  # Eq. (9)
 
@@ -64,10 +64,10 @@ SYNTHETIC = {
 }
 
 
-def _latent(
+def draw_latent(
     n_per_cluster: int, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw h, (n, 2), and its cluster, in random order."""
+    """Draw h, (n, 2), and its cluster, in random order: each model draws them first."""
     whole = are_widths((n_per_cluster,))
     require(whole, "n_per_cluster", n_per_cluster, "a whole number of at least 1")
     y = rng.permutation(np.repeat(np.arange(len(CENTRES)), n_per_cluster))
@@ -80,5 +80,5 @@ def _one_layer(
     random_state: RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
     rng = check_random_state(random_state)
-    h, y = _latent(n_per_cluster, rng)
+    h, y = draw_latent(n_per_cluster, rng)
     return bend(h @ rng.standard_normal((N_FEATURES, 2)).T), y

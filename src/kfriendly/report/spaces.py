@@ -40,11 +40,12 @@ def draw_spaces(rows: Sequence[tuple[Sequence[Panel], np.ndarray]], path: Path) 
     axes = figure.subplots(len(rows), n_columns, squeeze=False)
     for line, (panels, classes) in zip(axes, rows, strict=True):
         for ax, panel in zip(line, panels, strict=False):
-            _draw(ax, panel, classes)
+            draw_panel(ax, panel, classes)
     figure.savefig(path, dpi=110)
 
 
-def _draw(ax: Any, panel: Panel, classes: np.ndarray) -> None:
+def draw_panel(ax: Any, panel: Panel, classes: np.ndarray) -> None:
+    """Draw one space on the axes `ax`."""
     stands_for = _class_of_each_cluster(classes, panel.labels)
     given = np.array([stands_for[label] for label in panel.labels])
     wrong = given != classes

@@ -1,0 +1,155 @@
+"""`kfriendly paper`: the paper's tables and figures, run and reported."""
+
+import sys
+import time
+from pathlib import Path
+from typing import cast, get_args
+
+from kfriendly.datasets.derived import condition_of, keep_arrays
+from kfriendly.errors import UnknownName
+from kfriendly.experiments import FIGURES, TABLES
+from kfriendly.experiments.base import Table
+from kfriendly.experiments.figures import Arrays, Figure
+from kfriendly.experiments.results import Results
+from kfriendly.experiments.runner import Choice, Fit, missing_fits, run_table
+from kfriendly.experiments.settings import SettingName
+from kfriendly.report.figures import draw_figure
+from kfriendly.report.tables import table_page
+
+
+def list_experiments(folder: Path) -> None:
+    """Print every key, and how much of it has been run."""
+    width = max(map(len, [*TABLES, *FIGURES]))
+    for key, table in TABLES.items():
+        n_rows = len(Results(folder, key).read())
+        print(f"{key:{width}}  {table.title}: {n_rows or 'no'} results")
+    for key, figure in FIGURES.items():
+        n_parts = len(read_parts(figure, folder, None))
+        print(f"{key:{width}}  {figure.title}: {n_parts} of {len(figure.parts)} parts")
+
+
+def find_experiment(key: str) -> Table | Figure:
+    """Return a table or a figure by its key."""
+    known: dict[str, Table | Figure] = {**TABLES, **FIGURES}
+    if key not in known:
+        raise UnknownName(
+            f"There is no experiment {key!r}; there are {', '.join(known)}."
+        )
+    return known[key]
+
+
+def chosen(
+    table: Table,
+    methods: str | None,
+    settings: str,
+    seeds: int | None,
+    rows: int | None,
+) -> Choice:
+    """Read lists with commas; refuse names that the table does not have."""
+    wanted = tuple(methods.split(",")) if methods else table.methods
+    kinds = tuple(settings.split(","))
+    for kind, names, known in (
+        ("method", wanted, table.methods),
+        ("setting", kinds, get_args(SettingName)),
+    ):
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise UnknownName(
+                f"{table.key} has no {kind} {unknown[0]!r}; it has {', '.join(known)}."
+            )
+    settings_found = cast(tuple[SettingName, ...], kinds)  # checked above
+    return Choice(wanted, settings_found, seeds or table.seeds, rows)
+
+
+def run_table_aloud(table: Table, choice: Choice, folder: Path) -> None:
+    """Run what is missing of a table, with a line a fit and the time left."""
+    results = Results(folder, table.key)
+    missing = missing_fits(table, choice, results)
+    print(f"{table.title}: {len(missing)} fits to run; results in {results.path}")
+    progress = _Progress(len(missing))
+    for fit in run_table(table, choice, results):
+        progress.tell(_name(fit))
+
+
+def run_figure_aloud(figure: Figure, rows: int | None, folder: Path) -> None:
+    """Compute the missing parts of a figure, with a line a part and the time left."""
+    missing = [
+        part
+        for part in figure.parts
+        if condition_of(_path(figure, part, folder, rows)) != "good"
+    ]
+    print(f"{figure.title}: {len(missing)} parts to run; in {folder / figure.key}")
+    progress = _Progress(len(missing))
+    for part in missing:
+        path = _path(figure, part, folder, rows)
+        keep_arrays(path, lambda part=part: figure.parts[part](rows))  # type: ignore[misc]
+        progress.tell(part)
+
+
+def read_parts(figure: Figure, folder: Path, rows: int | None) -> dict[str, Arrays]:
+    """Read the parts of a figure that have been run, in its order."""
+    paths = {part: _path(figure, part, folder, rows) for part in figure.parts}
+    return {
+        part: keep_arrays(path, dict) for part, path in paths.items() if path.exists()
+    }
+
+
+def write_report(folder: Path, out: Path) -> bool:
+    """Write all that has been run to one page; tell whether there is anything."""
+    pages = []
+    for key, table in TABLES.items():
+        rows = Results(folder, key).read()
+        if rows:
+            pages.append(table_page(table, rows))
+    for key, figure in FIGURES.items():
+        parts = read_parts(figure, folder, None)
+        if parts:
+            picture = out.parent / "figures" / f"{key}.png"
+            draw_figure(figure, parts, picture)
+            note = f"{figure.note} " if figure.note else ""
+            pages.append(
+                f"## {figure.title}\n\n![{figure.title}](figures/{key}.png)\n\n"
+                f"{note}Made by `kfriendly paper run {key}`.\n"
+            )
+    if not pages:
+        print(
+            f"There are no results in {folder}; run `kfriendly paper run KEY` first.",
+            file=sys.stderr,
+        )
+        return False
+    head = (
+        "# The paper's tables and figures, and ours\n\n"
+        "NMI, ARI and ACC: mean and deviation over seeds.\n"
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text("\n".join([head, *pages]), encoding="utf-8")
+    print(f"See {out}")
+    return True
+
+
+class _Progress:
+    """A line for each thing done, with the time left."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done = total, 0
+        self._began = time.monotonic()
+
+    def tell(self, name: str) -> None:
+        self._done += 1
+        a_piece = (time.monotonic() - self._began) / self._done
+        left = a_piece * (self._total - self._done) / 60
+        print(f"{self._done}/{self._total} {name}; {left:.0f} min left", flush=True)
+
+
+def _path(figure: Figure, part: str, folder: Path, rows: int | None) -> Path:
+    """Name a part's file, without characters that file systems mind."""
+    name = "".join(c if c.isalnum() else "-" for c in part)
+    return (
+        folder / figure.key / (f"{name}.npz" if rows is None else f"{name}-{rows}.npz")
+    )
+
+
+def _name(fit: Fit) -> str:
+    method = "DCN" if len(fit.methods) > 1 else fit.methods[0]
+    words = [fit.case.name, method, fit.setting, f"seed {fit.seed}"]
+    return ", ".join(word for word in words if word)

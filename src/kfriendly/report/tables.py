@@ -1,0 +1,61 @@
+"""The paper's tables beside ours, as Markdown."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kfriendly.experiments.base import Scores, Table
+from kfriendly.experiments.results import Row
+
+
+def table_page(table: Table, rows: Sequence[Row]) -> str:
+    """Write one table: a line for each case, method and setting that was run."""
+    lines = [
+        f"## {table.title}\n",
+        "| data | method | setting | NMI | ARI | ACC | seeds | seconds | paper |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for case in table.cases:
+        for method in table.methods:
+            lines += _lines(table, rows, case.name, method)
+    quick = sorted({row.rows for row in rows if row.rows is not None})
+    if quick:
+        counts = ", ".join(f"{n:,}" for n in quick)
+        lines.append(f"\nQuick looks on {counts} rows are marked and do not compare.")
+    if table.note:
+        lines.append(f"\n{table.note}")
+    commits = sorted({row.commit for row in rows})
+    command = f"`kfriendly paper run {table.key}`"
+    lines.append(f"\nMade by {command}; commits {', '.join(commits)}.\n")
+    return "\n".join(lines)
+
+
+def _lines(table: Table, rows: Sequence[Row], case: str, method: str) -> list[str]:
+    mine = [row for row in rows if row.case == case and row.method == method]
+    kinds = dict.fromkeys((row.setting, row.rows) for row in mine)
+    lines = []
+    for setting, n_rows in kinds:
+        some = [r for r in mine if (r.setting, r.rows) == (setting, n_rows)]
+        printed = table.printed.get((case, method)) if n_rows is None else None
+        data = case or "all"
+        data = data if n_rows is None else f"{data}, {n_rows:,} rows"
+        cells = [data, method, setting, *_figures(some), _as_printed(printed)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def _figures(rows: Sequence[Row]) -> list[str]:
+    """Write means, with the deviation over seeds where there are several."""
+    scores = np.array([(row.nmi, row.ari, row.acc) for row in rows])
+    cells = [f"{mean:.3f}" for mean in scores.mean(axis=0)]
+    if len(rows) > 1:
+        spread = scores.std(axis=0, ddof=1)
+        cells = [f"{c} ± {s:.3f}" for c, s in zip(cells, spread, strict=True)]
+    seconds = float(np.mean([row.seconds for row in rows]))
+    return [*cells, str(len(rows)), f"{seconds:,.0f}"]
+
+
+def _as_printed(scores: Scores | None) -> str:
+    if scores is None:
+        return ""
+    return "/".join(f"{score:.2f}".replace("0.", ".") for score in scores)

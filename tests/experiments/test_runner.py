@@ -1,0 +1,107 @@
+"""Tables on few rows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kfriendly.datasets import load
+from kfriendly.experiments import TABLES, settings
+from kfriendly.experiments.base import Case, Scores, Table, some_rows
+from kfriendly.experiments.results import Results
+from kfriendly.experiments.runner import Choice, missing_fits, run_table
+from kfriendly.experiments.settings import find_setting
+from kfriendly.report.tables import table_page
+
+SMALL = Table(
+    "small",
+    "A small table",
+    (Case("digits", lambda: load("digits"), "pendigits", 1 / 16),),
+    ("DCN", "SAE+KM", "KM"),
+    {("digits", "DCN"): Scores(0.69, 0.56, 0.72)},
+    seeds=2,
+)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few epochs for every setting."""
+    printed, script = settings.PRINTED["pendigits"], settings.SCRIPTS["pendigits"]
+    printed = replace(printed, T_p=1, T_l=1)
+    script = replace(script, pretrain=(1, 0.01), joint=(1, 0.01))
+    monkeypatch.setitem(settings.PRINTED, "pendigits", printed)
+    monkeypatch.setitem(settings.SCRIPTS, "pendigits", script)
+    few = {"pretrain_epochs": 1, "max_epochs": 1, "hidden": (8,)}
+    monkeypatch.setattr(settings, "KFRIENDLY", settings.Setting("quick", few))
+
+
+@pytest.mark.usefixtures("quick")
+def test_table_is_run_once_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    choice = Choice(SMALL.methods, ("paper", "authors", "kfriendly"), 2, rows=200)
+    results = Results(tmp_path, "small")
+    running = run_table(SMALL, choice, results)
+    next(running)  # and stopped
+    assert len(missing_fits(SMALL, choice, results)) == 7
+    assert len(list(run_table(SMALL, choice, results))) == 7
+    assert missing_fits(SMALL, choice, results) == []
+    rows = results.read()
+    assert len(rows) == 2 * (1 + 2 * 3)
+    assert len({row.identity for row in rows}) == len(rows)
+
+
+@pytest.mark.usefixtures("quick")
+def test_sae_km_and_dcn_are_of_one_fit(tmp_path: Path) -> None:
+    results = Results(tmp_path, "small")
+    list(run_table(SMALL, Choice(SMALL.methods, ("kfriendly",), 1, 200), results))
+    seconds = {row.method: row.seconds for row in results.read()}
+    assert seconds["DCN"] == seconds["SAE+KM"] != seconds["KM"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_folds_score_rows_that_were_not_trained_on(tmp_path: Path) -> None:
+    table = replace(
+        SMALL, methods=("DCN-Training", "DCN-Testing", "SAE+KM"), folds=2, printed={}
+    )
+    results = Results(tmp_path, "small")
+    list(run_table(table, Choice(table.methods, ("kfriendly",), 9, 200), results))
+    assert [row.seed for row in results.read()] == [0, 0, 0, 1, 1, 1]
+    methods = [row.method for row in results.read()[:3]]
+    assert methods == ["DCN-Training", "DCN-Testing", "SAE+KM"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_page_has_ours_beside_the_papers(tmp_path: Path) -> None:
+    results = Results(tmp_path, "small")
+    list(run_table(SMALL, Choice(("DCN", "KM"), ("kfriendly",), 2), results))
+    lines = table_page(SMALL, results.read()).splitlines()
+    (dcn,) = [line for line in lines if line.startswith("| digits | DCN | kfriendly")]
+    assert dcn.endswith("| .69/.56/.72 |") and " ± " in dcn and "| 2 |" in dcn
+    quick_look = [row._replace(rows=200) for row in results.read()]
+    assert ".69/.56/.72" not in table_page(SMALL, quick_look)
+
+
+def test_settings_are_those_of_the_sources() -> None:
+    paper = find_setting("pendigits", "paper", 10_992).params
+    authors = find_setting("pendigits", "authors", 10_992).params
+    assert paper["lam"] == 0.5 and authors["lam"] == 4.0
+    assert authors["optimizer"].learning_rate == pytest.approx(0.005)
+    assert authors["criterion"].centers == "frozen" and authors["network"].tied
+    assert paper["batch_size"] == 109 and authors["batch_size"] == 20
+    assert find_setting("pendigits", "kfriendly", 10_992).params == {}
+
+
+def test_every_table_has_settings_and_printed_figures_of_its_methods() -> None:
+    for table in TABLES.values():
+        names = {case.name for case in table.cases}
+        assert {case.settings for case in table.cases} <= set(settings.PRINTED)
+        assert {case for case, _ in table.printed} <= names
+        assert {method for _, method in table.printed} <= set(table.methods)
+    assert TABLES["table1"].printed["4 clusters", "XRAY"] == Scores(0.12, -0.01, 0.34)
+
+
+def test_some_rows_are_a_random_part() -> None:
+    digits = load("digits")
+    some = some_rows(digits, 100)
+    assert some.X.shape == (100, 64) and len(np.unique(some.y)) == 10
+    assert some_rows(digits, None) is digits
