@@ -185,6 +185,36 @@ def test_paper_run_of_unknown_names_is_a_usage_error(
     assert result.exit_code == 2 and message in result.stderr
 
 
+def test_paper_figure_is_run_once_and_drawn(tmp_path: Path) -> None:
+    folder = ["--results", str(tmp_path)]
+    run = ["paper", "run", "fig4", *folder]
+    assert "1/1 sizes" in CliRunner().invoke(app, run).stdout
+    assert "0 parts to run" in CliRunner().invoke(app, run).stdout
+    page = tmp_path / "page.md"
+    CliRunner().invoke(app, ["paper", "report", "--out", str(page), *folder])
+    assert "figures/fig4.png" in page.read_text()
+    assert (tmp_path / "figures" / "fig4.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("verb", ["list", "report", "run"])
+def test_paper_says_which_part_of_a_figure_is_corrupt(
+    verb: str, tmp_path: Path
+) -> None:
+    folder = ["--results", str(tmp_path)]
+    CliRunner().invoke(app, ["paper", "run", "fig4", *folder])
+    (tmp_path / "fig4" / "sizes.npz").write_bytes(b"cut")
+    words = ["paper", verb, *(["fig4"] if verb == "run" else []), *folder]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 3 and "fig4/sizes.npz" in result.stderr
+    assert (tmp_path / "fig4" / "sizes.npz").read_bytes() == b"cut"
+
+
+def test_options_of_tables_are_refused_for_figures(tmp_path: Path) -> None:
+    run = ["paper", "run", "fig4", "--seeds", "3", "--results", str(tmp_path)]
+    result = CliRunner().invoke(app, run)
+    assert result.exit_code == 2 and "fig4 is a figure" in result.stderr
+
+
 def test_paper_run_without_data_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,7 @@ from kfriendly.training.scaling import ScaleRule, Scaling, find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
 from kfriendly.training.starts import InitRule
 from kfriendly.training.state import TrainState
-from kfriendly.validation import checked_rows
+from kfriendly.validation import check_enough_rows, checked_rows
 
 Auto = Literal["auto"]
 _AUTO = StrOptions({"auto"})
@@ -405,12 +405,7 @@ class DCN(
 
     def _make_plan(self, X: np.ndarray | sp.csr_array) -> Plan:
         """Check what depends on both parameters and data, and resolve "auto"."""
-        n_samples = X.shape[0]
-        if n_samples < self.n_clusters:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} needs at least as many rows, "
-                f"but n_samples={n_samples}."
-            )
+        check_enough_rows(X.shape[0], self.n_clusters)
         if self.loss in ("kl", kl) and X.min() < 0:
             raise ValueError(
                 f"loss='kl' needs values >= 0, but the smallest in X is {X.min():g}. "

@@ -42,6 +42,15 @@ def checked_rows(
     return X
 
 
+def check_enough_rows(n_samples: int, n_clusters: int) -> None:
+    """Refuse fewer rows than clusters."""
+    if n_samples < n_clusters:
+        raise ValueError(
+            f"n_clusters={n_clusters} needs at least as many rows, but "
+            f"n_samples={n_samples}."
+        )
+
+
 def _text_columns(X: Any) -> list[str]:
     """Name the columns of a frame that cannot be read as numbers."""
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):

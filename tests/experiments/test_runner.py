@@ -10,7 +10,7 @@ from kfriendly.datasets import load
 from kfriendly.experiments import TABLES, settings
 from kfriendly.experiments.base import Case, Scores, Table, some_rows
 from kfriendly.experiments.results import Results
-from kfriendly.experiments.runner import Choice, missing_fits, run_table
+from kfriendly.experiments.runner import Choice, fits_of, missing_fits, run_table
 from kfriendly.experiments.settings import find_setting
 from kfriendly.report.tables import table_page
 
@@ -33,7 +33,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(settings.PRINTED, "pendigits", printed)
     monkeypatch.setitem(settings.SCRIPTS, "pendigits", script)
     few = {"pretrain_epochs": 1, "max_epochs": 1, "hidden": (8,)}
-    monkeypatch.setattr(settings, "KFRIENDLY", settings.Setting("quick", few))
+    monkeypatch.setattr(
+        settings, "KFRIENDLY", settings.Setting("quick", few, factor=None)
+    )
 
 
 @pytest.mark.usefixtures("quick")
@@ -89,6 +91,16 @@ def test_settings_are_those_of_the_sources() -> None:
     assert authors["criterion"].centers == "frozen" and authors["network"].tied
     assert paper["batch_size"] == 109 and authors["batch_size"] == 20
     assert find_setting("pendigits", "kfriendly", 10_992).params == {}
+
+
+def test_second_release_is_of_mnist_alone() -> None:
+    choice = Choice(("DCN",), ("authors-2018",), 1)
+    assert [fit.setting for fit in fits_of(TABLES["table3"], choice)] == [
+        "authors-2018"
+    ]
+    assert list(fits_of(TABLES["supp-table1"], choice)) == []
+    setting = find_setting("mnist", "authors-2018", 70_000)
+    assert setting.factor == 5.1 and setting.params["refresh_every"] == 10
 
 
 def test_every_table_has_settings_and_printed_figures_of_its_methods() -> None:

@@ -28,7 +28,7 @@ from kfriendly.training.inference import encode_rows
 from kfriendly.training.scaling import Scaling, find_scaling
 from kfriendly.training.sources import ArraySource, batches
 from kfriendly.training.threads import enough_threads
-from kfriendly.validation import checked_rows
+from kfriendly.validation import check_enough_rows, checked_rows
 
 # Clusters smaller than this share of the mean size are not trained on.
 _LEAST_SHARE = 0.1
@@ -188,11 +188,7 @@ class JULE(ClusterMixin, BaseEstimator):
         return tags
 
     def _check_number_of_rows(self, n_samples: int) -> None:
-        if n_samples < self.n_clusters:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} needs at least as many rows, "
-                f"but n_samples={n_samples}."
-            )
+        check_enough_rows(n_samples, self.n_clusters)
         if n_samples > self.max_rows:
             gigabytes = 8 * (n_samples / 2) ** 2 / 1e9
             raise ValueError(

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from kfriendly.errors import DataScaleWarning
+from kfriendly.validation import check_enough_rows
 
 # An ndarray or a csr_array of shape (n, m). Any: scipy has no types.
 Rows = Any
@@ -19,11 +20,7 @@ def rows_to_cluster(estimator: BaseEstimator, X: Any) -> Rows:
     rows = validate_data(
         estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32]
     )
-    if rows.shape[0] < estimator.n_clusters:
-        raise ValueError(
-            f"n_clusters={estimator.n_clusters} needs at least as many rows, but "
-            f"n_samples={rows.shape[0]}."
-        )
+    check_enough_rows(rows.shape[0], estimator.n_clusters)
     return rows
 
 

@@ -85,7 +85,7 @@ def fetch_data(
     """Download data sets into the data folder and verify them."""
     from kfriendly.cli.data import fetch_datasets
 
-    _finish(fetch_datasets, names)
+    _finish(lambda: fetch_datasets(names))
 
 
 @data.command("check")
@@ -94,7 +94,7 @@ def check_data(names: Names = None) -> None:
     from kfriendly.cli.data import check_datasets
     from kfriendly.datasets.catalogue import DATASETS
 
-    _finish(check_datasets, names or list(DATASETS))
+    _finish(lambda: check_datasets(names or list(DATASETS)))
 
 
 paper = typer.Typer(help="Run the paper's tables and figures.", no_args_is_help=True)
@@ -108,7 +108,7 @@ def list_paper(results: ResultsFolder = Path("results")) -> None:
     """Show every table and figure, and what has been run."""
     from kfriendly.cli.paper import list_experiments
 
-    list_experiments(results)
+    _finish(lambda: list_experiments(results))
 
 
 @paper.command("run")
@@ -119,27 +119,17 @@ def run_paper(
         str | None, typer.Option(help="Methods, with commas between; all if not given.")
     ] = None,
     settings: Annotated[
-        str, typer.Option(help="Settings of DCN: paper, authors, kfriendly.")
-    ] = "paper,authors,kfriendly",
+        str | None, typer.Option(help="Settings of DCN, with commas; all if not given.")
+    ] = None,
     rows: Annotated[
         int | None, typer.Option(min=100, help="Rows, for a quick look.")
     ] = None,
     results: ResultsFolder = Path("results"),
 ) -> None:
     """Run what is missing of a table or figure; a run that was stopped goes on."""
-    from kfriendly.cli import paper as verbs
-    from kfriendly.experiments.base import Table
+    from kfriendly.cli.paper import Wish, run_experiment
 
-    def work(names: list[str]) -> bool:
-        found = verbs.find_experiment(names[0])
-        if isinstance(found, Table):
-            choice = verbs.chosen(found, methods, settings, seeds, rows)
-            verbs.run_table_aloud(found, choice, results)
-        else:
-            verbs.run_figure_aloud(found, rows, results)
-        return True
-
-    _finish(work, [key])
+    _finish(lambda: run_experiment(key, Wish(methods, settings, seeds, rows), results))
 
 
 @paper.command("report")
@@ -150,16 +140,15 @@ def report_paper(
     """Write all that was run beside the paper's, as Markdown with pictures."""
     from kfriendly.cli.paper import write_report
 
-    if not write_report(results, out):
-        raise typer.Exit(BAD_DATA)
+    _finish(lambda: write_report(results, out))
 
 
-def _finish(work: Callable[[list[str]], bool], names: list[str]) -> None:
+def _finish(work: Callable[[], bool]) -> None:
     """Do the work and leave with the exit code of what happened."""
     from kfriendly.errors import DataCorrupt, DataNotFound, UnknownName
 
     try:
-        good = work(names)
+        good = work()
     except UnknownName as error:
         print(error, file=sys.stderr)
         raise typer.Exit(USAGE) from error

@@ -3,7 +3,7 @@
 import sys
 import time
 from pathlib import Path
-from typing import cast, get_args
+from typing import NamedTuple, cast, get_args
 
 from kfriendly.datasets.derived import condition_of, keep_arrays
 from kfriendly.errors import UnknownName
@@ -17,7 +17,7 @@ from kfriendly.report.figures import draw_figure
 from kfriendly.report.tables import table_page
 
 
-def list_experiments(folder: Path) -> None:
+def list_experiments(folder: Path) -> bool:
     """Print every key, and how much of it has been run."""
     width = max(map(len, [*TABLES, *FIGURES]))
     for key, table in TABLES.items():
@@ -26,6 +26,7 @@ def list_experiments(folder: Path) -> None:
     for key, figure in FIGURES.items():
         n_parts = len(read_parts(figure, folder, None))
         print(f"{key:{width}}  {figure.title}: {n_parts} of {len(figure.parts)} parts")
+    return True
 
 
 def find_experiment(key: str) -> Table | Figure:
@@ -38,27 +39,45 @@ def find_experiment(key: str) -> Table | Figure:
     return known[key]
 
 
-def chosen(
-    table: Table,
-    methods: str | None,
-    settings: str,
-    seeds: int | None,
-    rows: int | None,
-) -> Choice:
+class Wish(NamedTuple):
+    """What was asked for on the command line; None is not said."""
+
+    methods: str | None
+    settings: str | None
+    seeds: int | None
+    rows: int | None
+
+
+def run_experiment(key: str, wish: Wish, folder: Path) -> bool:
+    """Run what is missing of a table or a figure."""
+    found = find_experiment(key)
+    if isinstance(found, Table):
+        run_table_aloud(found, chosen(found, wish), folder)
+        return True
+    if wish._replace(rows=None) != Wish(None, None, None, None):
+        raise UnknownName(
+            f"{key} is a figure: it has no --methods, --settings or --seeds."
+        )
+    run_figure_aloud(found, wish.rows, folder)
+    return True
+
+
+def chosen(table: Table, wish: Wish) -> Choice:
     """Read lists with commas; refuse names that the table does not have."""
-    wanted = tuple(methods.split(",")) if methods else table.methods
-    kinds = tuple(settings.split(","))
+    methods = tuple(wish.methods.split(",")) if wish.methods else table.methods
+    every = get_args(SettingName)
+    settings = tuple(wish.settings.split(",")) if wish.settings else every
     for kind, names, known in (
-        ("method", wanted, table.methods),
-        ("setting", kinds, get_args(SettingName)),
+        ("method", methods, table.methods),
+        ("setting", settings, every),
     ):
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UnknownName(
                 f"{table.key} has no {kind} {unknown[0]!r}; it has {', '.join(known)}."
             )
-    settings_found = cast(tuple[SettingName, ...], kinds)  # checked above
-    return Choice(wanted, settings_found, seeds or table.seeds, rows)
+    checked = cast(tuple[SettingName, ...], settings)
+    return Choice(methods, checked, wish.seeds or table.seeds, wish.rows)
 
 
 def run_table_aloud(table: Table, choice: Choice, folder: Path) -> None:

@@ -1,24 +1,20 @@
 """Running tables: what is not in the results yet, fit by fit."""
 
-import platform
-import subprocess
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import sklearn
-import torch
 from sklearn.model_selection import KFold
 
 from kfriendly.baselines import make_baseline
 from kfriendly.datasets import Dataset
 from kfriendly.estimator import DCN
 from kfriendly.experiments.base import Case, Table, some_rows
+from kfriendly.experiments.provenance import commit, versions
 from kfriendly.experiments.results import Results, Row
-from kfriendly.experiments.settings import SettingName, find_setting
+from kfriendly.experiments.settings import SettingName, find_setting, offers
 from kfriendly.metrics import acc, ari, nmi
 
 # Several rows of a table come from one fit of DCN.
@@ -60,7 +56,8 @@ def fits_of(table: Table, choice: Choice) -> Iterator[Fit]:
                 if method not in deep:
                     yield Fit(case, (method,), "", seed)
             for setting in choice.settings if deep else ():
-                yield Fit(case, deep, setting, seed)
+                if offers(case.settings, setting):
+                    yield Fit(case, deep, setting, seed)
 
 
 def missing_fits(table: Table, choice: Choice, results: Results) -> list[Fit]:
@@ -100,8 +97,8 @@ def run_table(table: Table, choice: Choice, results: Results) -> Iterator[Fit]:
                     ari=round(ari(y, labels), 4),
                     acc=round(acc(y, labels), 4),
                     seconds=seconds,
-                    commit=_commit(),
-                    versions=_versions(),
+                    commit=commit(),
+                    versions=versions(),
                 )
             )
         yield fit
@@ -117,9 +114,11 @@ def _fit(fit: Fit, data: Dataset, folds: int) -> list[Labels]:
     if not fit.setting:
         model = make_baseline(fit.methods[0], data.n_clusters, random_state=fit.seed)
         return [Labels(fit.methods[0], y, model.fit_predict(X))]
-    if fit.setting != "kfriendly":
-        X = _as_then(X, fit.case.unit)
-    dcn = _make_dcn(fit, data.n_clusters, len(train)).fit(X[train])
+    name = cast(SettingName, fit.setting)  # "" is of baselines, done above
+    setting = find_setting(fit.case.settings, name, len(train))
+    if setting.factor is not None:
+        X = _as_then(X, setting.factor * fit.case.unit)
+    dcn = DCN(data.n_clusters, random_state=fit.seed, **setting.params).fit(X[train])
     found = {
         "DCN": Labels("DCN", y[train], dcn.labels_),
         "SAE+KM": Labels("SAE+KM", y[train], dcn.sae_km_labels_),
@@ -131,29 +130,8 @@ def _fit(fit: Fit, data: Dataset, folds: int) -> list[Labels]:
     return [found[method] for method in fit.methods]
 
 
-def _make_dcn(fit: Fit, n_clusters: int, n_rows: int) -> DCN:
-    setting = find_setting(fit.case.settings, cast(SettingName, fit.setting), n_rows)
-    return DCN(n_clusters, random_state=fit.seed, **setting.params)
-
-
 def _as_then(X: Any, unit: float) -> Any:
     """Put data in the units of the paper's learning rates; ReLU outputs need >= 0."""
     X = X.astype(np.float32) * np.float32(unit)
     smallest = X.min()
     return X - smallest if smallest < 0 else X
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "sklearn": sklearn.__version__,
-    }
-
-
-def _commit() -> str:
-    """Return the commit of the code, if it runs from a clone."""
-    words = ["git", "describe", "--always", "--dirty", "--exclude", "*"]
-    folder = Path(__file__).parent
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
-    return done.stdout.strip() or "not a clone"

@@ -39,7 +39,7 @@ def _lines(table: Table, rows: Sequence[Row], case: str, method: str) -> list[st
         printed = table.printed.get((case, method)) if n_rows is None else None
         data = case or "all"
         data = data if n_rows is None else f"{data}, {n_rows:,} rows"
-        cells = [data, method, setting, *_figures(some), _as_printed(printed)]
+        cells = [data, method, setting, *_figures(some), as_printed(printed)]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -55,7 +55,8 @@ def _figures(rows: Sequence[Row]) -> list[str]:
     return [*cells, str(len(rows)), f"{seconds:,.0f}"]
 
 
-def _as_printed(scores: Scores | None) -> str:
+def as_printed(scores: Scores | None) -> str:
+    """Write scores as the paper does; nothing where it has none."""
     if scores is None:
         return ""
     return "/".join(f"{score:.2f}".replace("0.", ".") for score in scores)
