@@ -36,15 +36,6 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 
 
-def _expected_to_fail(estimator: Any) -> dict[str, str]:
-    """Name the check that asks for what a method does not offer, and why."""
-    reasons: dict[type, str] = {
-        SSCOMP: "fits blobs in a plane, which any two rows span: one subspace",
-    }
-    reason = reasons.get(type(estimator))
-    return {"check_clustering": reason} if reason else {}
-
-
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [
         SC(),
@@ -54,8 +45,7 @@ def _expected_to_fail(estimator: Any) -> dict[str, str]:
         DEC(hidden=(8,), pretrain_epochs=2, max_epochs=2),
         DCN(hidden=(8,), pretrain_epochs=2, max_epochs=0, n_init=2),
         DCN(hidden=(8,), pretrain_epochs=2, max_epochs=2, n_init=2, loss="none"),
-    ],
-    expected_failed_checks=_expected_to_fail,
+    ]
 )
 def test_baseline_passes_check(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

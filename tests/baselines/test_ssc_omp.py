@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import OrthogonalMatchingPursuit
 
 from kfriendly.baselines import SSCOMP, ssc_omp
@@ -79,3 +80,17 @@ def test_rows_of_zeros_and_twins_are_clustered() -> None:
     X = np.repeat(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), 5, axis=0)
     labels = SSCOMP(2, random_state=0).fit_predict(X)
     assert len(set(labels[5:10])) == len(set(labels[10:])) == 1
+
+
+def test_few_columns_are_lifted_and_many_are_not() -> None:
+    X, y = make_blobs(150, centers=[[0, 0], [6, 0], [0, 6]], random_state=1)
+    lifted = SSCOMP(3, random_state=0).fit_predict(X)
+    plain = SSCOMP(3, kernel="linear", random_state=0).fit_predict(X)
+    assert ari(y, lifted) > 0.8 > 0.4 > ari(y, plain)  # a plane is one subspace
+    assert ari(y, SSCOMP(3, random_state=0).fit_predict(sp.csr_array(X))) > 0.8
+    X, _ = _subspaces()
+    codes = [
+        SSCOMP(4, n_nonzero=3, kernel=kernel, random_state=0).fit(X).coefficients_
+        for kernel in ("auto", "linear")
+    ]
+    assert (codes[0] != codes[1]).nnz == 0

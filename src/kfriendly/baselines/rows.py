@@ -50,3 +50,10 @@ def non_negative_rows(estimator: BaseEstimator, X: Any) -> Rows:
         stacklevel=3,
     )
     return rows - np.minimum(smallest, 0.0)
+
+
+def variance(X: Rows) -> float:
+    """Compute the variance of all entries about their common mean."""
+    if not sp.issparse(X):
+        return float(X.var())
+    return float(X.power(2).mean() - X.mean() ** 2)

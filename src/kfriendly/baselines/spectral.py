@@ -16,7 +16,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from kfriendly.baselines.rows import Rows, rows_to_cluster
+from kfriendly.baselines.rows import Rows, rows_to_cluster, variance
 
 # Fewer rows than this are solved densely: Lanczos needs room between K and n.
 _DENSE_ROWS = 200
@@ -209,7 +209,7 @@ class SC(ClusterMixin, BaseEstimator):
                 f"{4 * n * n / 2**30:.1f} GiB, and max_rows={self.max_rows:,}. Use "
                 "affinity='neighbors', or raise max_rows if the memory is there."
             )
-        gamma = self.gamma or 1.0 / max(X.shape[1] * _variance(X), 1e-30)
+        gamma = self.gamma or 1.0 / max(X.shape[1] * variance(X), 1e-30)
         return np.asarray(rbf_kernel(X.astype(np.float32, copy=False), gamma=gamma))
 
     def _sparse(self, X: Rows) -> sp.csr_array:
@@ -221,10 +221,3 @@ class SC(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _variance(X: Rows) -> float:
-    """Compute the variance of all entries about their common mean."""
-    if not sp.issparse(X):
-        return float(X.var())
-    return float(X.power(2).mean() - X.mean() ** 2)

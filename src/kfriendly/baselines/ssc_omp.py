@@ -1,21 +1,25 @@
 """SSC-OMP: every sample as a sparse sum of others, found greedily."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from kfriendly.baselines.rows import Rows, rows_to_cluster
+from kfriendly.baselines.rows import Rows, rows_to_cluster, variance
 from kfriendly.baselines.spectral import cluster_embedding, spectral_embedding
 
 # Values of the largest array, correlations of a block with all rows: 256 MB.
 _BLOCK_VALUES = 2**26
+
+# Columns of rows after a kernel's map, at most.
+_LIFTED = 256
 
 
 class SSCOMP(ClusterMixin, BaseEstimator):
@@ -44,6 +48,10 @@ class SSCOMP(ClusterMixin, BaseEstimator):
         source has none. But near twins choose each other: without it the leading
         eigenvectors of 70,000 images' graph each sit on two of them. Zero is best for
         subspaces without noise.
+    kernel : {"auto", "linear", "rbf"}
+        "linear" is the source's. "rbf" maps rows first (Patel & Vidal, 2014): in a few
+        columns there are no subspaces, any `n_nonzero` rows express all others. "auto"
+        is "rbf" for fewer than four times `n_nonzero` columns.
     random_state : int, RandomState instance or None
 
     Attributes
@@ -61,7 +69,8 @@ class SSCOMP(ClusterMixin, BaseEstimator):
     >>> from kfriendly.baselines import SSCOMP
     >>> t = np.linspace(1.0, 2.0, 20)[:, None]
     >>> X = np.vstack([t * [1.0, 0.2, 0.0], t * [0.0, 1.0, -1.0]])  # two lines
-    >>> len(set(SSCOMP(2, n_nonzero=1, random_state=0).fit_predict(X)))
+    >>> model = SSCOMP(2, n_nonzero=1, kernel="linear", random_state=0)
+    >>> len(set(model.fit_predict(X)))
     2
     """
 
@@ -70,6 +79,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):
         "n_nonzero": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "regularization": [Interval(Real, 0, None, closed="left")],
+        "kernel": [StrOptions({"auto", "linear", "rbf"})],
         "random_state": ["random_state"],
     }
 
@@ -80,12 +90,14 @@ class SSCOMP(ClusterMixin, BaseEstimator):
         n_nonzero: int = 5,
         tol: float = 1e-5,
         regularization: float = 1.0,
+        kernel: Literal["auto", "linear", "rbf"] = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_nonzero = n_nonzero
         self.tol = tol
         self.regularization = regularization
+        self.kernel = kernel
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
@@ -104,6 +116,9 @@ class SSCOMP(ClusterMixin, BaseEstimator):
         self._validate_params()
         rows = rows_to_cluster(self, X)
         rng = check_random_state(self.random_state)
+        few = rows.shape[1] < 4 * self.n_nonzero
+        if self.kernel == "rbf" or (self.kernel == "auto" and few):
+            rows = _lift(rows, rng)
         C = self.coefficients_ = sparse_codes(rows, self.n_nonzero, self.tol)
         strength = abs(normalize(C, norm="max"))
         affinity = sp.csr_array(0.5 * (strength + strength.T))
@@ -117,6 +132,14 @@ class SSCOMP(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _lift(X: Rows, random_state: np.random.RandomState) -> np.ndarray:
+    """Map rows so that their products are nearly exp(-||x - y||^2 / (m var(X)))."""
+    gamma = 1.0 / max(X.shape[1] * variance(X), 1e-30)
+    n_lifted = min(_LIFTED, X.shape[0])
+    kernel = Nystroem(gamma=gamma, n_components=n_lifted, random_state=random_state)
+    return np.asarray(kernel.fit_transform(X))
 
 
 def sparse_codes(X: Rows, n_nonzero: int, tol: float) -> sp.csr_array:
