@@ -16,10 +16,14 @@ from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.run import Plan
 from kfriendly.training.scaling import ScaleRule
+from kfriendly.views import Alter, Altered, Neighbors, ViewRule
 
 # Up to this many columns a small network does, and several starts cost little; up to
 # this width of its layers it bears large steps.
 _SMALL = 256
+
+# Comparing all rows with all others takes longer than training beyond this.
+_MOST_ROWS_FOR_NEIGHBORS = 200_000
 
 
 def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
@@ -65,6 +69,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
             empty_cluster=params["empty_cluster"],
             clip=joint.clip,
         ),
+        views=resolve_views(params["views"], n_rows, K),
         device=resolve_device(params["device"]),
     )
 
@@ -99,6 +104,22 @@ def resolve_criterion(criterion: str | Criterion) -> Criterion:
 def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
     """Keep zero at zero for a divergence, which knows no negative values."""
     return "nonnegative" if scale == "auto" and loss is kl else scale
+
+
+def resolve_views(
+    views: str | ViewRule | Alter | None, n_rows: int, K: int
+) -> ViewRule | None:
+    """Take fifteen neighbours, of small clusters fewer, and of large data none."""
+    if views is None or isinstance(views, Neighbors | Altered):
+        return views
+    if callable(views):
+        return Altered(views)
+    if views == "neighbors":
+        return Neighbors()
+    n_neighbors = min(Neighbors.n_neighbors, n_rows // (3 * K))
+    if n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS:
+        return None
+    return Neighbors(n_neighbors)
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

@@ -44,6 +44,7 @@ from kfriendly.training.sources import ArraySource, TensorSource
 from kfriendly.training.starts import InitRule
 from kfriendly.training.state import TrainState
 from kfriendly.validation import check_enough_rows, checked_rows
+from kfriendly.views import Alter, Altered, Neighbors, ViewRule
 
 Auto = Literal["auto"]
 _AUTO = StrOptions({"auto"})
@@ -94,6 +95,10 @@ class DCN(
         whitens the bottleneck, takes the clusters of a Gaussian mixture, and holds
         rows to them for the first fifth of joint training; it finds clusters of
         unequal size and shape, which K-means would cut.
+    views : {"auto", "neighbors"}, Neighbors, Altered, callable or None
+        What else should lie where a sample lies: its nearest neighbours, or copies
+        that a callable alters, such as `MoveImages`. None is Eq. (4) as printed.
+        "auto" is "neighbors" for up to 200,000 rows, if clusters have nine on average.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
         it from the two terms after pre-training, so that units do not matter.
@@ -188,6 +193,13 @@ class DCN(
             HasMethods(["init", "assign", "cost", "statistics", "update"]),
         ],
         "init": [StrOptions({"mixture", "kmeans"})],
+        "views": [
+            StrOptions({"auto", "neighbors"}),
+            Neighbors,
+            Altered,
+            callable,
+            None,
+        ],
         "lam": [Interval(Real, 0, None, closed="left"), _AUTO],
         "scale": [StrOptions({"auto", "standard", "common", "nonnegative", "none"})],
         "n_init": [_at_least(1), _AUTO],
@@ -215,6 +227,7 @@ class DCN(
         loss: str | Loss = "squared",
         criterion: str | Criterion = "kmeans",
         init: InitRule = "mixture",
+        views: str | ViewRule | Alter | None = "auto",
         lam: float | Auto = "auto",
         scale: ScaleRule = "auto",
         n_init: int | Auto = "auto",
@@ -238,6 +251,7 @@ class DCN(
         self.loss = loss
         self.criterion = criterion
         self.init = init
+        self.views = views
         self.lam = lam
         self.scale = scale
         self.n_init = n_init

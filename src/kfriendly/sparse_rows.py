@@ -53,6 +53,9 @@ class SparseRows:
     def __len__(self) -> int:
         return int(self.Z.shape[0])
 
+    def __getitem__(self, rows: slice) -> "SparseRows":
+        return SparseRows(self.Z[rows], self.u)
+
     def dense(self) -> Tensor:
         """Fill in all values, (n, d)."""
         return torch.from_numpy(self.Z.toarray()) - self.u

@@ -78,6 +78,7 @@ def paper_setting(printed: Printed, n_rows: int) -> Setting:
             ),
             "scale": "none",
             "init": "kmeans",
+            "views": None,
             "lam": printed.lam,
             "n_init": 1,
             "layer_epochs": printed.T_p,
@@ -138,6 +139,7 @@ def authors_setting(script: Script) -> Setting:
             "scale": "none",
             "criterion": KMeans(centers="frozen"),
             "init": "kmeans",
+            "views": None,
             "lam": 2.0 / script.weight,
             "n_init": 1,
             "layer_epochs": script.pretrain[0],
@@ -160,6 +162,7 @@ AUTHORS_2018 = Setting(
         "network": MLPFactory((500, 500, 2000), tied=True),
         "scale": "none",
         "init": "kmeans",
+        "views": None,
         "lam": 2.0,
         "n_init": 1,
         "layer_epochs": 250,
@@ -175,7 +178,9 @@ AUTHORS_2018 = Setting(
     factor=5.1,
 )
 
-KFRIENDLY = Setting("defaults of kfriendly", factor=None)
+KFRIENDLY = Setting(
+    "defaults of kfriendly, with the paper's objective", {"views": None}, factor=None
+)
 
 
 def offers(data: str, name: SettingName) -> bool:

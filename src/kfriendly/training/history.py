@@ -12,9 +12,9 @@ class EpochRecord(NamedTuple):
     """One epoch. While many starts train together, values have one entry a start.
 
     `objective` is Eq. (4) with the weight `lam` of that epoch, averaged over the
-    samples as they passed by. `sizes`, `changed` (share of labels that differ from
-    those of the epoch before) and `empty` (clusters without a sample) are only known
-    in the joint phase.
+    samples as they passed by, and with views the contrast. `sizes`, `changed` (share
+    of labels that differ from those of the epoch before) and `empty` (clusters without
+    a sample) are only known in the joint phase.
     """
 
     phase: str
@@ -22,6 +22,7 @@ class EpochRecord(NamedTuple):
     objective: np.ndarray
     reconstruction: np.ndarray
     clustering: np.ndarray
+    contrast: np.ndarray
     lam: np.ndarray
     learning_rate: float
     seconds: float

@@ -16,6 +16,7 @@ from kfriendly.training.history import EpochRecord, Monitor
 from kfriendly.training.objective import Means
 from kfriendly.training.sources import Source, batches
 from kfriendly.training.state import TrainState
+from kfriendly.training.views import Views
 
 # How often the step size is halved before a diverging run is given up.
 _MAX_HALVINGS = 3
@@ -39,12 +40,19 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Phase:
-    """A number of epochs with one optimiser."""
+    """A number of epochs with one optimiser; with `views`, batches hold pairs."""
 
     name: str
     n_epochs: int
     batch_size: int
     descent: Descent
+    views: Views | None = None
+
+    def rows(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
+        """Return the rows of a batch, and behind them their views."""
+        if self.views is None:
+            return source.rows(index)
+        return self.views.pairs(source, index, rng)
 
 
 def run_phase(
@@ -77,6 +85,7 @@ def run_phase(
                 objective=means.objective.cpu().numpy(),
                 reconstruction=means.reconstruction.cpu().numpy(),
                 clustering=means.clustering.cpu().numpy(),
+                contrast=means.contrast.cpu().numpy(),
                 lam=means.lam.cpu().numpy(),
                 learning_rate=state.optimizer.rate,
                 seconds=time.perf_counter() - began,
@@ -94,18 +103,16 @@ def _run_epoch(
     parts = list(batches(order, phase.batch_size))
     n_steps = phase.n_epochs * len(parts)
     state.network.train()
-    reconstruction, clustering = (
-        torch.zeros_like(state.lam),
-        torch.zeros_like(state.lam),
-    )
+    sums = Means(*(torch.zeros_like(state.lam) for _ in Means._fields))
     for index in parts:
         state.optimizer.rate = slowdown * phase.descent.rate(state.step, n_steps)
-        means = task.step(state, source.rows(index), index, state.step / n_steps)
+        x = phase.rows(source, index, state.rng)
+        means = task.step(state, x, index, state.step / n_steps)
         share = index.numel() / source.n_rows
-        reconstruction.add_(means.reconstruction, alpha=share)
-        clustering.add_(means.clustering, alpha=share)
+        for total, value in zip(sums, means, strict=True):
+            total.add_(value, alpha=share)
         state.step += 1
-    return Means(reconstruction, clustering, means.lam)
+    return sums._replace(lam=means.lam)
 
 
 def _ceiling(loss: Loss, x: Tensor) -> float:

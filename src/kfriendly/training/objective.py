@@ -1,4 +1,4 @@
-"""The cost that the network minimises: Eqs. (4) and (5)."""
+"""The cost that the network minimises: Eqs. (4) and (5), and the contrast of views."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,19 +11,24 @@ from kfriendly.criteria import Criterion, State
 from kfriendly.networks import Autoencoder
 from kfriendly.networks.tracing import ErrorTrace
 from kfriendly.sparse_rows import Rows, SparseRows, dense
+from kfriendly.training.contrast import contrast
 
 
 class Means(NamedTuple):
-    """Mean costs of a batch or an epoch, one entry a start, and the weight used."""
+    """Mean costs of a batch or an epoch, one entry a start, and the weight used.
+
+    `contrast` comes with its weight; it is zero without views.
+    """
 
     reconstruction: Tensor  # (...)
     clustering: Tensor  # (...)
+    contrast: Tensor  # (...)
     lam: Tensor  # (...)
 
     @property
     def objective(self) -> Tensor:
-        """Eq. (4), averaged over samples."""
-        return self.reconstruction + 0.5 * self.lam * self.clustering
+        """Eq. (4), averaged over samples, and the contrast if there are views."""
+        return self.reconstruction + 0.5 * self.lam * self.clustering + self.contrast
 
     def are_sound(self, ceiling: float) -> bool:
         """Tell whether training may go on from here, for every start."""
@@ -32,28 +37,41 @@ class Means(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The terms of Eq. (4), one value per sample, and what they were computed from."""
+    """The terms of the objective, one value a sample, and what they came from."""
 
     reconstruction: Tensor  # (..., n)
     clustering: Tensor  # (..., n)
+    contrast: Tensor  # (..., n)
     H: Tensor  # (..., n, R)
-    S: Tensor  # (..., n, K)
+    S: Tensor  # (..., n, K), or empty in pre-training
 
     def means(self, lam: Tensor) -> Means:
         """Average over the samples of each start."""
-        return Means(self.reconstruction.mean(-1), self.clustering.mean(-1), lam)
+        return Means(
+            self.reconstruction.mean(-1),
+            self.clustering.mean(-1),
+            self.contrast.mean(-1),
+            lam,
+        )
 
 
 @dataclass(frozen=True)
 class Objective:
-    """Eq. (4): a sum of per-sample terms.
+    """Eq. (4): a sum of per-sample terms; with views, a further one.
 
-    A further term, say one that looks at views of each sample, joins in
-    `differentiate`: one more value a sample, one more summand in the latent gradient.
+    Parameters
+    ----------
+    loss : Loss
+    criterion : Criterion
+    contrast : float or None
+        Weight of the contrast of views. None is for batches without views, Eq. (4) as
+        printed. With views a batch holds its samples and then a view of each: a view
+        shares its sample's cluster, and only samples are reconstructed.
     """
 
     loss: losses.Loss
     criterion: Criterion
+    contrast: float | None = None
 
     def differentiate(
         self,
@@ -70,19 +88,47 @@ class Objective:
         gradient of their sum is each one's own. `S` is the nearest cluster if not
         given.
         """
-        H, pull_H = network.trace_encode(x)  # (..., n, R)
+        H, pull_H = network.trace_encode(x)  # (..., n, R), or (..., 2 n, R) with views
+        h = H if self.contrast is None else H.chunk(2, dim=-2)[0]  # (..., n, R)
         if S is None:
-            S = self.criterion.assign(H, cluster)  # Eq. (7)
-        clustering, G = criteria.differentiate(self.criterion, H, S, cluster)
-        share = (lam * (0.5 / H.shape[-2])).view(*lam.shape, 1, 1)
-        G = G.mul_(share)  # (..., n, R)
-        if self.loss is losses.none:  # Eq. (3) has no decoder to run
-            reconstruction = torch.zeros_like(clustering)
-        else:
-            reconstruction, pull = trace_error(self.loss, network, H, x)
-            G = G + pull()
+            S = self.criterion.assign(h, cluster)  # Eq. (7)
+        shared = S if self.contrast is None else torch.cat([S, S], dim=-2)
+        clustering, G = criteria.differentiate(self.criterion, H, shared, cluster)
+        G = G.mul_((lam * (0.5 / H.shape[-2])).view(*lam.shape, 1, 1))
+        reconstruction, contrast = self._add_to(G, network, H, x)
         pull_H(G)
-        return Cost(reconstruction, clustering, H, S)
+        return Cost(reconstruction, clustering, contrast, h, S)
+
+    def differentiate_alone(self, network: Autoencoder, x: Rows) -> Cost:
+        """Do the same without clusters, for pre-training."""
+        H, pull_H = network.trace_encode(x)
+        G = torch.zeros_like(H)
+        reconstruction, contrast = self._add_to(G, network, H, x, pretraining=True)
+        pull_H(G)
+        zero = torch.zeros_like(reconstruction)
+        return Cost(reconstruction, zero, contrast, H, H.new_empty(0))
+
+    def _add_to(
+        self,
+        G: Tensor,
+        network: Autoencoder,
+        H: Tensor,
+        x: Rows,
+        pretraining: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        """Add to the latent gradient what does not depend on the clusters."""
+        n = H.shape[-2] if self.contrast is None else H.shape[-2] // 2
+        h = H[..., :n, :]
+        reconstruction = contrasts = H.new_zeros(h.shape[:-1])
+        loss = self.pretraining_loss if pretraining else self.loss
+        if loss is not losses.none:  # Eq. (3) has no decoder to run
+            reconstruction, pull = trace_error(loss, network, h, x[:n])
+            G[..., :n, :] += pull()
+        if self.contrast:
+            values, slope = contrast(H)
+            contrasts = self.contrast * values
+            G.add_(slope, alpha=self.contrast)
+        return reconstruction, contrasts
 
     @property
     def pretraining_loss(self) -> losses.Loss:

@@ -21,7 +21,7 @@ from kfriendly.sparse_rows import Rows, SparseRows, dense
 from kfriendly.training.history import Monitor
 from kfriendly.training.inference import encode_rows
 from kfriendly.training.loop import Phase, as_rows, run_phase
-from kfriendly.training.objective import Means, trace_error
+from kfriendly.training.objective import Means, Objective
 from kfriendly.training.sources import MappedSource, Source, TensorSource
 from kfriendly.training.state import TrainState
 
@@ -31,7 +31,7 @@ _CACHE_BYTES = 2**30
 
 @dataclass(frozen=True)
 class Reconstruct:
-    """Plain autoencoder training: minimise l(x_hat, x) as `trace` computes it."""
+    """Training of a pair of layers: minimise l(x_hat, x) as `trace` computes it."""
 
     trace: Callable[[Rows], ErrorTrace]
     loss: Loss
@@ -46,7 +46,7 @@ class Reconstruct:
         state.optimizer.step(clip=self.clip, stacked=self.stacked)  # Eq. (6)
         mean = per_sample.mean(-1)  # (...)
         zero = torch.zeros_like(mean)
-        return Means(mean, zero, zero)
+        return Means(mean, zero, zero, zero)
 
     def end_epoch(self, state: TrainState, source: Source) -> dict[str, np.ndarray]:
         """Add nothing to the record."""
@@ -74,19 +74,41 @@ def pretrain_layers(
             source = _outputs(pair, source)
 
 
+@dataclass(frozen=True)
+class Autoencode:
+    """End-to-end pre-training: the objective without clusters."""
+
+    objective: Objective
+    clip: float | None
+
+    @property
+    def loss(self) -> Loss:
+        """The reconstruction loss of this phase."""
+        return self.objective.pretraining_loss
+
+    def step(self, state: TrainState, x: Rows, index: Tensor, progress: float) -> Means:
+        """Take one step of Eq. (6) with lambda = 0."""
+        state.optimizer.clear()
+        cost = self.objective.differentiate_alone(state.network, x)
+        stacked = state.lam.dim() > 0
+        state.optimizer.step(clip=self.clip, stacked=stacked)  # Eq. (6)
+        return cost.means(torch.zeros_like(state.lam))
+
+    def end_epoch(self, state: TrainState, source: Source) -> dict[str, np.ndarray]:
+        """Add nothing to the record."""
+        return {}
+
+
 def pretrain_end_to_end(
-    state: TrainState, source: Source, loss: Loss, phase: Phase, monitor: Monitor
+    state: TrainState,
+    source: Source,
+    objective: Objective,
+    phase: Phase,
+    monitor: Monitor,
 ) -> None:
     """Train the whole autoencoder: SAE."""
-    network = state.network
-    state.optimizer = phase.descent.optimizer(network.parameters())
-
-    def trace(x: Rows) -> ErrorTrace:
-        H, pull_H = network.trace_encode(x)
-        values, pull = trace_error(loss, network, H, x)
-        return ErrorTrace(values, lambda: pull_H(pull()))
-
-    task = Reconstruct(trace, loss, phase.descent.clip, state.lam.dim() > 0)
+    state.optimizer = phase.descent.optimizer(state.network.parameters())
+    task = Autoencode(objective, phase.descent.clip)
     run_phase(phase, task, state, source, monitor)
 
 

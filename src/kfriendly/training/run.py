@@ -1,7 +1,7 @@
 """From a plan and data to a trained model: all starts, and the best of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,8 @@ from kfriendly.training.starts import (
 )
 from kfriendly.training.state import TrainState
 from kfriendly.training.threads import enough_threads
+from kfriendly.training.views import make_views
+from kfriendly.views import ViewRule
 
 # Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
 _STACK_LIMIT = 2**26
@@ -54,6 +56,7 @@ class Plan:
     pretrain: Phase
     joint: Phase
     rules: JointRules
+    views: ViewRule | None
     device: torch.device
 
 
@@ -105,8 +108,9 @@ def train(
     Networks that can be stacked train together, as many as memory allows. Batches are
     the same for every start, so together or one by one makes no difference but time.
     """
+    seen = _with_views(plan, source)
     results = [
-        _train_group(source, plan, group, seeds[0], monitor)
+        _train_group(source, seen, group, seeds[0], monitor)
         for group in _groups(plan, seeds)
     ]
     best = min(results, key=lambda trained: min(trained.scores))
@@ -117,6 +121,20 @@ def train(
         best.history,
         scores=[score for trained in results for score in trained.scores],
         labels=[labels for trained in results for labels in trained.labels],
+    )
+
+
+def _with_views(plan: Plan, source: ArraySource) -> Plan:
+    """Let pre-training and joint training see views, if any are wanted."""
+    if plan.views is None:
+        return plan
+    views = make_views(plan.views, source)
+    weight = plan.views.contrast * source.variance
+    return replace(
+        plan,
+        objective=replace(plan.objective, contrast=weight),
+        pretrain=replace(plan.pretrain, views=views),
+        joint=replace(plan.joint, views=views),
     )
 
 
@@ -183,7 +201,7 @@ def pretrain(
     if plan.layers.n_epochs:
         pretrain_layers(state, source, loss, plan.layers, monitor)
     if plan.pretrain.n_epochs:
-        pretrain_end_to_end(state, source, loss, plan.pretrain, monitor)
+        pretrain_end_to_end(state, source, plan.objective, plan.pretrain, monitor)
 
 
 def start_clusters(
@@ -196,8 +214,13 @@ def start_clusters(
     sae_km = evaluate(state.network, state.cluster, plan.objective, source)
     labels, variance = sae_km.labels, sae_km.latent_variance
     if plan.init == "mixture" and plan.joint.n_epochs:
-        labels = start_from_mixture(state, criterion, source, K, seeds)
-        variance = torch.full_like(variance, plan.n_components)  # white
+        # An autoencoder's latent axes have no units; the contrast gives them some.
+        whiten = not plan.objective.contrast
+        labels = start_from_mixture(
+            state, criterion, source, seeds, n_clusters=K, whiten=whiten
+        )
+        if whiten:
+            variance = torch.full_like(variance, plan.n_components)
     lam = torch.full_like(variance, plan.lam or 0.0)
     if plan.lam is None:
         lam = balance(source.variance, variance)

@@ -40,7 +40,8 @@ class ArraySource:
     ) -> None:
         self.n_rows = X.shape[0]
         self.variance = scaling.variance
-        self._X = X
+        self.scaling = scaling
+        self.X = X
         # Wide numbers stay so until their mean is gone: float32 cannot hold 1e9 + 1.
         kind = np.result_type(X.dtype, np.float32)
         self.dtype = kind
@@ -53,7 +54,7 @@ class ArraySource:
 
     def keep(self) -> None:
         """Scale small dense data once: its rows will be asked for many times."""
-        if not sp.issparse(self._X) and 4 * self._X.size <= _KEPT_BYTES:
+        if not sp.issparse(self.X) and 4 * self.X.size <= _KEPT_BYTES:
             self._kept = self.rows(torch.arange(self.n_rows))
 
     def suit(self, network: Autoencoder) -> Self:
@@ -66,7 +67,7 @@ class ArraySource:
         if self._kept is not None:
             return _take(self._kept, index)
         at = index if isinstance(index, slice) else index.numpy()
-        picked: Any = self._X[at]
+        picked: Any = self.X[at]
         if sp.issparse(picked):
             if self._keep_sparse:
                 return self._sparse_rows(picked)

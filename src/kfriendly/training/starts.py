@@ -50,18 +50,21 @@ def start_from_mixture(
     state: TrainState,
     criterion: Criterion,
     source: Source,
-    n_clusters: int,
     seeds: Sequence[int],
+    *,
+    n_clusters: int,
+    whiten: bool,
 ) -> np.ndarray:
-    """Whiten the latent space and start clusters of any shape and size.
+    """Start clusters of any shape and size, in a white latent space if wanted.
 
     K-means wants round clusters of one size, which an autoencoder alone does not give.
     A Gaussian mixture finds long and unequal ones; joint training, held to them at
     first, then makes them round. Returns the labels, (..., n_rows).
     """
     H = latent_sample(state, source)
-    state.network = Whitened(state.network, H).to(H.device)
-    H = latent_sample(state, source)
+    if whiten:
+        state.network = Whitened(state.network, H).to(H.device)
+        H = latent_sample(state, source)
     cluster = cluster_latent(criterion, H, n_clusters, seeds)
     mixtures = [
         _mixture(h, n_clusters, seed)
@@ -78,13 +81,14 @@ def start_from_mixture(
 
 
 def _mixture(H: Tensor, n_clusters: int, seed: int) -> GaussianMixture:
-    """Fit a mixture of full covariances to white latent samples."""
+    """Fit a mixture of full covariances to latent samples."""
     rows = H.double().cpu().numpy()
     if len(rows) > _MIXTURE_ROWS:
         chosen = np.random.RandomState(seed).permutation(len(rows))[:_MIXTURE_ROWS]
         rows = rows[chosen]
+    floor = 1e-3 * max(rows.var(axis=0).mean(), 1e-30)  # of a component's variances
     mixture = GaussianMixture(
-        n_clusters, n_init=3, max_iter=50, reg_covar=1e-3, random_state=seed
+        n_clusters, n_init=3, max_iter=50, reg_covar=floor, random_state=seed
     )
     with warnings.catch_warnings():
         # Fifty rounds are enough for a start; K-means has spoken of few distinct rows.

@@ -1,0 +1,67 @@
+"""Batches with views: the samples first, then a view of each, in the same order."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from kfriendly.sparse_rows import Rows, dense
+from kfriendly.training.neighbors import nearest_neighbors
+from kfriendly.training.sources import ArraySource, Source
+from kfriendly.views import Alter, Neighbors, ViewRule
+
+
+class Views(Protocol):
+    """Where views come from."""
+
+    def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
+        """Return the rows of `index` and then a view of each, (2 n, n_features)."""
+
+
+@dataclass(frozen=True)
+class Walks:
+    """A view is the row where a short walk from neighbour to neighbour ends."""
+
+    neighbors: Tensor  # (n_rows, k)
+    n_steps: int
+
+    def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
+        """Return rows and the rows their walks end at."""
+        view = index
+        for _ in range(self.n_steps):
+            chosen = torch.randint(self.neighbors.shape[1], view.shape, generator=rng)
+            view = self.neighbors[view, chosen].long()
+        return source.rows(torch.cat([index, view]))
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A view is an altered copy."""
+
+    alter: Alter
+
+    def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
+        """Return rows and their copies."""
+        x = dense(source.rows(index))
+        copies = self.alter(x, rng)
+        if not isinstance(copies, Tensor) or copies.shape != x.shape:
+            found = tuple(getattr(copies, "shape", ())) or type(copies).__name__
+            raise ValueError(
+                f"views: the callable returned {found} for rows of shape "
+                f"{tuple(x.shape)}; it must return a tensor of that shape."
+            )
+        return torch.cat([x, copies.to(x)])
+
+
+def make_views(rule: ViewRule, source: ArraySource) -> Views:
+    """Find what a rule needs of the data, once for all starts and phases."""
+    if not isinstance(rule, Neighbors):
+        return Copies(rule.alter)
+    k = rule.n_neighbors
+    if k >= source.n_rows:
+        raise ValueError(
+            f"views: n_neighbors={k} needs more than {k} rows, but X has "
+            f"{source.n_rows}. Use fewer neighbours, or views=None."
+        )
+    return Walks(nearest_neighbors(source.X, source.scaling, k), rule.n_steps)

@@ -1,0 +1,120 @@
+"""Views of a sample: what else should lie where it lies.
+
+`Neighbors` and `Altered` say where views come from; `DCN(views=...)` takes either.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from kfriendly.arguments import require
+
+# Rows (n, n_features) and a generator -> altered rows of the same shape.
+Alter = Callable[[Tensor, torch.Generator], Tensor]
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """A view of a sample is one of its nearest neighbours, or one of theirs.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Nearest rows of each row that count as its neighbours.
+    n_steps : int
+        Steps of the walk from neighbour to neighbour at whose end the view stands.
+        One takes a neighbour; more let a cluster hang together as one piece.
+    contrast : float
+        Weight of the contrast, against the reconstruction in shares of the variance.
+    """
+
+    n_neighbors: int = 15
+    n_steps: int = 3
+    contrast: float = 1.0
+
+    def __post_init__(self) -> None:
+        require(self.n_neighbors >= 1, "n_neighbors", self.n_neighbors, "1 or more")
+        require(self.n_steps >= 1, "n_steps", self.n_steps, "1 or more")
+        _require_weight(self.contrast)
+
+
+@dataclass(frozen=True)
+class Altered:
+    """A view of a sample is an altered copy of it.
+
+    Parameters
+    ----------
+    alter : callable
+        Takes scaled rows (n, n_features) and a torch.Generator, and returns altered
+        rows of the same shape. `MoveImages` is one for images.
+    contrast : float
+        Weight of the contrast. Zero leaves Eq. (4), trained on copies too.
+    """
+
+    alter: Alter
+    contrast: float = 1.0
+
+    def __post_init__(self) -> None:
+        require(callable(self.alter), "alter", self.alter, "a callable")
+        _require_weight(self.contrast)
+
+
+# What `DCN(views=...)` takes, resolved.
+ViewRule = Neighbors | Altered
+
+
+@dataclass(frozen=True)
+class MoveImages:
+    """Shift, turn and stretch the images in rows by a little, each at random.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (height, width) or (channels, height, width) of the image in each row.
+    shift : float
+        Largest shift, in pixels.
+    degrees : float
+        Largest turn.
+    stretch : float
+        Largest change of size, as a share of it.
+    """
+
+    shape: tuple[int, ...]
+    shift: float = 2.0
+    degrees: float = 10.0
+    stretch: float = 0.1
+
+    def __call__(self, x: Tensor, rng: torch.Generator) -> Tensor:
+        """Return moved copies of the rows of `x`, (n, n_features)."""
+        shape = (1, *self.shape) if len(self.shape) == 2 else self.shape
+        require(
+            x.shape[-1] == math.prod(shape),
+            "shape",
+            self.shape,
+            f"{x.shape[-1]} pixels",
+        )
+        n = len(x)
+        # Where the outside comes in, the image has its border's value, not zero: rows
+        # are centred.
+        images = x.reshape(n, *shape)
+        draws = 2.0 * torch.rand(n, 4, generator=rng) - 1.0  # in (-1, 1)
+        angle = math.radians(self.degrees) * draws[:, 0]
+        size = 1.0 + self.stretch * draws[:, 1]
+        moves = 2.0 * self.shift * draws[:, 2:] / torch.tensor([shape[2], shape[1]])
+        cos, sin = size * angle.cos(), size * angle.sin()
+        rows = torch.stack([cos, -sin, moves[:, 0], sin, cos, moves[:, 1]], 1)
+        grid = F.affine_grid(
+            rows.view(n, 2, 3), list(images.shape), align_corners=False
+        )
+        moved = F.grid_sample(
+            images, grid.to(x), padding_mode="border", align_corners=False
+        )
+        return moved.reshape(x.shape)
+
+
+def _require_weight(contrast: float) -> None:
+    require(0 <= contrast < math.inf, "contrast", contrast, "0 or more, and finite")
