@@ -46,6 +46,24 @@ def nearest_neighbors(X: np.ndarray | sp.csr_array, scaling: Scaling, k: int) ->
     return found
 
 
+def mutual_neighbors(neighbors: Tensor) -> Tensor:
+    """Keep the neighbours of which a row is a neighbour too, (n_rows, k).
+
+    They are more often of the row's own cluster: hubs between clusters are near to
+    many, and few are near to them. The places of the others are filled with those kept,
+    in turn; a row that has none keeps its nearest one.
+    """
+    n, k = neighbors.shape
+    mutual = torch.empty(n, k, dtype=torch.bool)
+    for first in range(0, n, _BLOCK):
+        rows = torch.arange(first, min(first + _BLOCK, n), dtype=torch.int32)
+        theirs = neighbors[neighbors[first : first + _BLOCK].long()]  # (block, k, k)
+        mutual[first : first + _BLOCK] = (theirs == rows.view(-1, 1, 1)).any(2)
+    kept_first = torch.argsort((~mutual).int(), dim=1, stable=True)
+    n_kept = mutual.sum(1, keepdim=True).clamp_min(1)
+    return neighbors.gather(1, kept_first).gather(1, torch.arange(k) % n_kept)
+
+
 def _smallest(D: Tensor, k: int) -> Tensor:
     """Find the columns of the k smallest entries of each row, smallest first."""
     grouped = D.view(len(D), -1, _GROUP)

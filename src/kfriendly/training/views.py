@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from kfriendly.sparse_rows import Rows, dense
-from kfriendly.training.neighbors import nearest_neighbors
+from kfriendly.training.neighbors import mutual_neighbors, nearest_neighbors
 from kfriendly.training.sources import ArraySource, Source
 from kfriendly.views import Alter, Neighbors, ViewRule
 
@@ -64,4 +64,5 @@ def make_views(rule: ViewRule, source: ArraySource) -> Views:
             f"views: n_neighbors={k} needs more than {k} rows, but X has "
             f"{source.n_rows}. Use fewer neighbours, or views=None."
         )
-    return Walks(nearest_neighbors(source.X, source.scaling, k), rule.n_steps)
+    nearest = nearest_neighbors(source.X, source.scaling, k)
+    return Walks(mutual_neighbors(nearest), rule.n_steps)
