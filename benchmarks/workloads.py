@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,18 +101,16 @@ def layers(X: Table, widths: Widths, batch: int, n_epochs: int = 1) -> Job:
     """Make a job of some epochs for every pair of layers."""
     fit = prepare(X, widths, batch, n_epochs=n_epochs)
     state, plan, source = fit
-    loss, phase = plan.objective.loss, plan.layers
-    return fit.timed(lambda: pretrain_layers(state, source, loss, phase, Recorder()))
+    job = partial(pretrain_layers, state, source, plan.objective, plan.layers)
+    return fit.timed(lambda: job(Recorder()))
 
 
 def end_to_end(X: Table, widths: Widths, batch: int, n_epochs: int = 1) -> Job:
     """Make a job of some epochs of the whole autoencoder."""
     fit = prepare(X, widths, batch, n_epochs=n_epochs)
     state, plan, source = fit
-    loss, phase = plan.objective.loss, plan.pretrain
-    return fit.timed(
-        lambda: pretrain_end_to_end(state, source, loss, phase, Recorder())
-    )
+    job = partial(pretrain_end_to_end, state, source, plan.objective, plan.pretrain)
+    return fit.timed(lambda: job(Recorder()))
 
 
 def fitted(widths: Widths) -> DCN:

@@ -157,7 +157,7 @@ def test_pretraining_on_sparse_rows_equals_dense(pretrain: Any, method: Any) -> 
             source = TensorSource(source.rows(torch.arange(30)).dense())
         optimizer = phase.descent.optimizer(network.parameters())
         state = TrainState(network, optimizer, torch.Generator().manual_seed(0))
-        pretrain(state, source, squared, phase, Recorder())
+        pretrain(state, source, Objective(squared, KMeans()), phase, Recorder())
         ends.append([p.detach() for p in network.parameters()])
     assert_close(*ends, rtol=1e-2, atol=1e-4)
 

@@ -91,12 +91,8 @@ class MoveImages:
     def __call__(self, x: Tensor, rng: torch.Generator) -> Tensor:
         """Return moved copies of the rows of `x`, (n, n_features)."""
         shape = (1, *self.shape) if len(self.shape) == 2 else self.shape
-        require(
-            x.shape[-1] == math.prod(shape),
-            "shape",
-            self.shape,
-            f"{x.shape[-1]} pixels",
-        )
+        fits = x.shape[-1] == math.prod(shape)
+        require(fits, "MoveImages: shape", self.shape, f"that of {x.shape[-1]} pixels")
         n = len(x)
         # Where the outside comes in, the image has its border's value, not zero: rows
         # are centred.

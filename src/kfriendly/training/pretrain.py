@@ -54,7 +54,11 @@ class Reconstruct:
 
 
 def pretrain_layers(
-    state: TrainState, source: Source, loss: Loss, phase: Phase, monitor: Monitor
+    state: TrainState,
+    source: Source,
+    objective: Objective,
+    phase: Phase,
+    monitor: Monitor,
 ) -> None:
     """Train each pair of layers on the output of the layer below.
 
@@ -66,7 +70,7 @@ def pretrain_layers(
     for depth, pair in enumerate(pairs):
         parameters = _unique_parameters(pair)
         state.optimizer = phase.descent.optimizer(parameters)
-        its_loss = squared if depth else loss
+        its_loss = squared if depth else objective.pretraining_loss
         trace = partial(trace_pair, pair, its_loss)
         task = Reconstruct(trace, its_loss, phase.descent.clip, stacked)
         run_phase(phase, task, state, source, monitor)

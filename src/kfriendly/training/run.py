@@ -197,9 +197,8 @@ def pretrain(
     state: TrainState, plan: Plan, source: ArraySource, monitor: Monitor
 ) -> None:
     """Initialise the network: layer by layer, then end to end."""
-    loss = plan.objective.pretraining_loss
     if plan.layers.n_epochs:
-        pretrain_layers(state, source, loss, plan.layers, monitor)
+        pretrain_layers(state, source, plan.objective, plan.layers, monitor)
     if plan.pretrain.n_epochs:
         pretrain_end_to_end(state, source, plan.objective, plan.pretrain, monitor)
 

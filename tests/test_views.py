@@ -1,0 +1,145 @@
+"""DCN with views: neighbours and altered copies."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.datasets import load_digits, make_blobs
+
+from kfriendly import DCN
+from kfriendly.criteria import CRITERIA
+from kfriendly.defaults import resolve_views
+from kfriendly.metrics import ari
+from kfriendly.views import Altered, MoveImages, Neighbors
+
+QUICK: dict[str, Any] = {
+    "hidden": (16,),
+    "pretrain_epochs": 6,
+    "max_epochs": 4,
+    "random_state": 0,
+}
+
+
+def _blobs() -> tuple[np.ndarray, np.ndarray]:
+    X, y, *_ = make_blobs(300, 6, centers=3, random_state=0)
+    return X, y
+
+
+def _double(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    return x + 0.1 * torch.randn(x.shape, generator=rng)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("views", ["neighbors", _double])
+@pytest.mark.parametrize("n_init", [1, 3])
+def test_views_find_blobs_under_every_criterion(
+    criterion: str, views: Any, n_init: int
+) -> None:
+    X, y = _blobs()
+    model = DCN(3, criterion=criterion, views=views, n_init=n_init, **QUICK).fit(X)
+    if criterion != "k_subspace":  # which looks for planes
+        assert ari(y, model.labels_) > 0.95
+    assert model.history_[-1].contrast > 0
+    assert (model.labels_ == model.predict(X)).all()
+
+
+def test_without_views_there_is_no_contrast_and_eq_4_is_the_objective() -> None:
+    X, _ = _blobs()
+    last = DCN(3, views=None, **QUICK).fit(X).history_[-1]
+    assert last.contrast == 0
+    expected = last.reconstruction + 0.5 * last.lam * last.clustering
+    assert last.objective == pytest.approx(expected)
+
+
+def test_same_seed_gives_the_same_clusters() -> None:
+    X, _ = _blobs()
+    first, second = (DCN(3, views="neighbors", **QUICK).fit(X) for _ in range(2))
+    assert np.array_equal(first.transform(X), second.transform(X))
+
+
+def test_sparse_text_takes_neighbors() -> None:
+    rng = np.random.RandomState(0)
+    y = np.repeat(np.arange(3), 60)
+    X = rng.rand(180, 90) * (rng.rand(180, 90) < 0.1)
+    for k in range(3):
+        X[y == k, 30 * k : 30 * k + 30] += rng.rand(60, 30) * (rng.rand(60, 30) < 0.3)
+    model = DCN(3, views="neighbors", **QUICK).set_params(pretrain_epochs=40)
+    assert ari(y, model.fit_predict(sp.csr_array(X))) > 0.7
+
+
+def test_images_are_moved_by_a_convolutional_network_too() -> None:
+    X, y = load_digits(return_X_y=True)
+    X = X[y < 3][:240] + 1e-3 * np.random.RandomState(0).rand(240, 64)
+    model = DCN(3, input_shape=(8, 8), views=MoveImages((8, 8), shift=1.0))
+    model.set_params(pretrain_epochs=4, max_epochs=2, random_state=0)
+    assert model.fit(X).history_[-1].contrast > 0
+
+
+def test_move_images_keeps_images_where_nothing_moves() -> None:
+    x = torch.rand(5, 36)
+    still = MoveImages((6, 6), shift=0.0, degrees=0.0, stretch=0.0)
+    torch.testing.assert_close(still(x, torch.Generator()), x)
+    color = MoveImages((3, 4, 3), shift=1.0)
+    assert color(x, torch.Generator()).shape == x.shape
+
+
+def test_move_images_shifts_by_whole_pixels_as_told() -> None:
+    image = torch.zeros(1, 7, 7)
+    image[0, 3, 3] = 1.0
+    moved = MoveImages((7, 7), shift=2.0, degrees=0.0, stretch=0.0)(
+        image.view(1, 49), torch.Generator().manual_seed(0)
+    ).view(7, 7)
+    weights = moved / moved.sum()
+    middle = (weights.sum(1) @ torch.arange(7.0), weights.sum(0) @ torch.arange(7.0))
+    assert all(abs(float(m) - 3.0) <= 2.0 for m in middle) and not torch.equal(
+        moved, image[0]
+    )
+
+
+def test_more_neighbors_than_rows_is_refused() -> None:
+    X, _ = _blobs()
+    with pytest.raises(ValueError, match="n_neighbors=300 needs more than 300 rows"):
+        DCN(3, views=Neighbors(300), **QUICK).fit(X)
+
+
+def test_a_callable_of_the_wrong_shape_is_refused() -> None:
+    X, _ = _blobs()
+    with pytest.raises(ValueError, match=r"returned \(3, 6\) for rows of shape"):
+        DCN(3, views=lambda x, rng: x[:3], **QUICK).fit(X)
+    with pytest.raises(ValueError, match="returned NoneType"):
+        DCN(3, views=lambda x, rng: None, **QUICK).fit(X)
+    with pytest.raises(ValueError, match="that of 6 pixels"):
+        DCN(3, views=MoveImages((2, 2)), **QUICK).fit(X)
+
+
+def test_duplicated_rows_and_constant_columns_are_clustered() -> None:
+    X = np.repeat([[0.0, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 9.0, 1.0]], 30, axis=0)
+    y = np.repeat(np.arange(3), 30)
+    with pytest.warns(UserWarning, match="constant"):
+        labels = DCN(3, views="neighbors", **QUICK).fit_predict(X)
+    assert ari(y, labels) == 1.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n_neighbors": 0}, {"n_steps": 0}, {"contrast": -1.0}]
+)
+def test_options_of_neighbors_are_checked(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
+        Neighbors(**wrong)
+
+
+def test_auto_takes_neighbors_where_clusters_have_some_and_data_is_not_huge() -> None:
+    assert resolve_views("auto", 10_000, 10) == Neighbors(Neighbors.n_neighbors)
+    assert resolve_views("auto", 200, 10) == Neighbors(6)
+    assert resolve_views("auto", 80, 10) is None
+    assert resolve_views("auto", 1_000_000, 10) is None
+    assert resolve_views(None, 10_000, 10) is None
+    assert resolve_views(_double, 10_000, 10) == Altered(_double)
+
+
+def test_partial_fit_goes_on_without_views() -> None:
+    X, y = _blobs()
+    model = DCN(3, views="neighbors", **QUICK).partial_fit(X)
+    assert ari(y, model.partial_fit(X[:150]).predict(X)) > 0.9

@@ -1,0 +1,64 @@
+"""The graph of nearest neighbours."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+
+from kfriendly.training.neighbors import mutual_neighbors, nearest_neighbors
+from kfriendly.training.scaling import find_scaling
+
+
+@pytest.mark.parametrize(("n", "k"), [(30, 3), (64, 10), (700, 15), (1100, 5)])
+def test_neighbors_are_scikit_learns(n: int, k: int) -> None:
+    X = np.random.RandomState(0).randn(n, 6) * [1, 2, 3, 4, 5, 6] + 7
+    scaling = find_scaling(X, "common")
+    expected = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    found = nearest_neighbors(X, scaling, k)
+    assert found.dtype == torch.int32
+    assert (found.numpy() == expected).mean() > 0.999  # but for ties within rounding
+
+
+def test_scaled_rows_are_compared() -> None:
+    X = np.random.RandomState(0).randn(100, 3) * [1.0, 1e3, 1e6]
+    scaling = find_scaling(X, "standard")
+    scaled = (X - scaling.mean) / scaling.size
+    search = NearestNeighbors(n_neighbors=4).fit(scaled)
+    expected = search.kneighbors(return_distance=False)
+    assert (nearest_neighbors(X, scaling, 4).numpy() == expected).all()
+
+
+def test_many_columns_are_turned_without_changing_the_order() -> None:
+    rng = np.random.RandomState(0)
+    X = rng.randn(200, 20) @ rng.randn(20, 300) + 5.0  # twenty directions, 300 columns
+    search = NearestNeighbors(n_neighbors=5).fit(X)
+    expected = search.kneighbors(return_distance=False)
+    found = nearest_neighbors(X, find_scaling(X, "common"), 5)
+    assert (found.numpy() == expected).all()
+
+
+def test_sparse_rows_are_compared_by_their_angle() -> None:
+    rng = np.random.RandomState(0)
+    X = rng.rand(150, 40) * (rng.rand(150, 40) < 0.3) * rng.rand(150, 1) * 10
+    X[:, 0] += 0.1
+    search = NearestNeighbors(n_neighbors=6, metric="cosine").fit(normalize(X))
+    expected = search.kneighbors(return_distance=False)
+    sparse = sp.csr_array(X)
+    found = nearest_neighbors(sparse, find_scaling(sparse, "common"), 6)
+    assert (found.numpy() == expected).mean() > 0.99
+
+
+def test_mutual_neighbors_by_hand() -> None:
+    # 0 and 1 choose each other; 2 chooses both, nobody chooses 2.
+    chosen = torch.tensor([[1, 3], [0, 3], [0, 1], [1, 0]], dtype=torch.int32)
+    found = mutual_neighbors(chosen).tolist()
+    assert found == [[1, 3], [0, 3], [0, 0], [1, 0]]
+
+
+def test_duplicated_rows_have_each_other() -> None:
+    X = np.repeat(np.random.RandomState(0).randn(20, 3), 4, axis=0)
+    found = nearest_neighbors(X, find_scaling(X, "common"), 3).numpy()
+    assert (found // 4 == np.arange(80)[:, None] // 4).all()
+    assert (found != np.arange(80)[:, None]).all()
