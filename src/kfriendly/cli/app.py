@@ -137,7 +137,7 @@ def report_paper(
     out: Annotated[Path, typer.Option(help="The page.")] = Path("docs/results.md"),
     results: ResultsFolder = Path("results"),
 ) -> None:
-    """Write all that was run beside the paper's, as Markdown with pictures."""
+    """Write all that was run beside the paper's: one HTML page, and Markdown."""
     from kfriendly.cli.paper import write_report
 
     _finish(lambda: write_report(results, out))

@@ -14,7 +14,8 @@ from kfriendly.experiments.results import Results
 from kfriendly.experiments.runner import Choice, Fit, missing_fits, run_table
 from kfriendly.experiments.settings import SettingName
 from kfriendly.report.figures import draw_figure
-from kfriendly.report.tables import table_page
+from kfriendly.report.results import as_html, as_markdown
+from kfriendly.report.tables import Section, table_section
 
 
 def list_experiments(folder: Path) -> bool:
@@ -114,35 +115,32 @@ def read_parts(figure: Figure, folder: Path, rows: int | None) -> dict[str, Arra
 
 
 def write_report(folder: Path, out: Path) -> bool:
-    """Write all that has been run to one page; tell whether there is anything."""
-    pages = []
-    for key, table in TABLES.items():
-        rows = Results(folder, key).read()
-        if rows:
-            pages.append(table_page(table, rows))
+    """Write all that has been run, as Markdown to `out` and as HTML beside it."""
+    sections = [
+        table_section(table, rows)
+        for key, table in TABLES.items()
+        if (rows := Results(folder, key).read())
+    ]
     for key, figure in FIGURES.items():
         parts = read_parts(figure, folder, None)
         if parts:
             picture = out.parent / "figures" / f"{key}.png"
             draw_figure(figure, parts, picture)
-            note = f"{figure.note} " if figure.note else ""
-            pages.append(
-                f"## {figure.title}\n\n![{figure.title}](figures/{key}.png)\n\n"
-                f"{note}Made by `kfriendly paper run {key}`.\n"
-            )
-    if not pages:
+            notes = [figure.note] if figure.note else []
+            notes.append(f"Made by `kfriendly paper run {key}`.")
+            section = Section(key, figure.title, picture=picture, notes=tuple(notes))
+            sections.append(section)
+    if not sections:
         print(
             f"There are no results in {folder}; run `kfriendly paper run KEY` first.",
             file=sys.stderr,
         )
         return False
-    head = (
-        "# The paper's tables and figures, and ours\n\n"
-        "NMI, ARI and ACC: mean and deviation over seeds.\n"
-    )
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("\n".join([head, *pages]), encoding="utf-8")
-    print(f"See {out}")
+    out.write_text(as_markdown(sections, out.parent), encoding="utf-8")
+    page = out.with_suffix(".html")
+    page.write_text(as_html(sections), encoding="utf-8")
+    print(f"See {page} and {out}")
     return True
 
 

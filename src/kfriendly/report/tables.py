@@ -1,36 +1,47 @@
-"""The paper's tables beside ours, as Markdown."""
+"""The paper's tables beside ours: what a page of results says."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from kfriendly.experiments.base import Scores, Table
 from kfriendly.experiments.results import Row
 
+HEAD = ("data", "method", "setting", "NMI", "ARI", "ACC", "seeds", "seconds", "paper")
 
-def table_page(table: Table, rows: Sequence[Row]) -> str:
-    """Write one table: a line for each case, method and setting that was run."""
-    lines = [
-        f"## {table.title}\n",
-        "| data | method | setting | NMI | ARI | ACC | seeds | seconds | paper |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+
+class Section(NamedTuple):
+    """A table or a figure of the page, with remarks under it."""
+
+    key: str
+    title: str
+    head: tuple[str, ...] = ()
+    lines: tuple[tuple[str, ...], ...] = ()
+    picture: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def table_section(table: Table, rows: Sequence[Row]) -> Section:
+    """Tell of one table: a line for each case, method and setting that was run."""
+    lines: list[tuple[str, ...]] = []
     for case in table.cases:
         for method in table.methods:
             lines += _lines(table, rows, case.name, method)
+    notes = [table.note] if table.note else []
     quick = sorted({row.rows for row in rows if row.rows is not None})
     if quick:
         counts = ", ".join(f"{n:,}" for n in quick)
-        lines.append(f"\nQuick looks on {counts} rows are marked and do not compare.")
-    if table.note:
-        lines.append(f"\n{table.note}")
-    commits = sorted({row.commit for row in rows})
-    command = f"`kfriendly paper run {table.key}`"
-    lines.append(f"\nMade by {command}; commits {', '.join(commits)}.\n")
-    return "\n".join(lines)
+        notes.append(f"Quick looks on {counts} rows are marked and do not compare.")
+    commits = ", ".join(sorted({row.commit for row in rows}))
+    notes.append(f"Made by `kfriendly paper run {table.key}`; commits {commits}.")
+    return Section(table.key, table.title, HEAD, tuple(lines), notes=tuple(notes))
 
 
-def _lines(table: Table, rows: Sequence[Row], case: str, method: str) -> list[str]:
+def _lines(
+    table: Table, rows: Sequence[Row], case: str, method: str
+) -> list[tuple[str, ...]]:
     mine = [row for row in rows if row.case == case and row.method == method]
     kinds = dict.fromkeys((row.setting, row.rows) for row in mine)
     lines = []
@@ -39,8 +50,7 @@ def _lines(table: Table, rows: Sequence[Row], case: str, method: str) -> list[st
         printed = table.printed.get((case, method)) if n_rows is None else None
         data = case or "all"
         data = data if n_rows is None else f"{data}, {n_rows:,} rows"
-        cells = [data, method, setting, *_figures(some), as_printed(printed)]
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append((data, method, setting, *_figures(some), as_printed(printed)))
     return lines
 
 
