@@ -109,7 +109,7 @@ def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
 def resolve_views(
     views: str | ViewRule | Alter | None, n_rows: int, K: int
 ) -> ViewRule | None:
-    """Take fifteen neighbours, of small clusters fewer, and of large data none."""
+    """Take ten neighbours, of small clusters fewer, and of large data none."""
     if views is None or isinstance(views, Neighbors | Altered):
         return views
     if callable(views):

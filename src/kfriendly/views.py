@@ -32,8 +32,8 @@ class Neighbors:
         Weight of the contrast, against the reconstruction in shares of the variance.
     """
 
-    n_neighbors: int = 15
-    n_steps: int = 3
+    n_neighbors: int = 10
+    n_steps: int = 10
     contrast: float = 1.0
 
     def __post_init__(self) -> None:

@@ -1,12 +1,11 @@
 """The nearest neighbours of every row: found once, exactly, without a tree."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
-from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 from torch import Tensor
 
@@ -20,6 +19,8 @@ _BLOCK = 512
 # sorted, which makes the search as quick as the products.
 _GROUP = 64
 _FAR = 1e30
+# Sparse rows are filled in for their products up to this many values, 512 MiB.
+_DENSE_VALUES = 2**27
 
 
 @torch.no_grad()
@@ -27,23 +28,47 @@ def nearest_neighbors(X: np.ndarray | sp.csr_array, scaling: Scaling, k: int) ->
     """Find the k nearest other rows of each row, nearest first, (n_rows, k) int32.
 
     Rows of a sparse table, which are texts as a rule, are compared by their angle as
-    they are, others by the distance of scaled rows; both in the hundred strongest
+    they are; others by the distance of scaled rows, in their hundred strongest
     principal directions.
     """
-    Z = _angles(X) if sp.issparse(X) else _positions(X, scaling)  # (n, d)
-    n = len(Z)
-    # ||a - b||^2 less ||a||^2, which does not change the order, as one product.
-    lengths = Z.square().sum(1, keepdim=True)
-    others = F.pad(torch.cat([Z, lengths], 1), (0, 0, 0, -n % _GROUP))
-    others[n:, -1] = _FAR
+    n = X.shape[0]
+    distances = _angles(X) if sp.issparse(X) else _distances(X, scaling)
     found = torch.empty(n, k, dtype=torch.int32)
     for first in range(0, n, _BLOCK):
-        z = Z[first : first + _BLOCK]
-        D = torch.cat([-2.0 * z, torch.ones_like(z[:, :1])], 1) @ others.T
-        rows = torch.arange(len(z))
+        D = distances(slice(first, first + _BLOCK))  # (block, n)
+        rows = torch.arange(len(D))
         D[rows, first + rows] = _FAR  # not its own neighbour
         found[first : first + _BLOCK] = _smallest(D, k)
     return found
+
+
+# Some rows -> a monotone function of their distances to all rows, (block, n).
+Distances = Callable[[slice], Tensor]
+
+
+def _angles(X: sp.csr_array) -> Distances:
+    """Compare sparse rows by minus the cosine of their angle.
+
+    All words count: in a hundred directions texts have other, and worse, neighbours.
+    """
+    U = sp.csr_array(normalize(X.astype(np.float32)))
+    if U.shape[0] * U.shape[1] <= _DENSE_VALUES:  # products are quicker filled in
+        dense = torch.from_numpy(U.toarray())
+        return lambda rows: -dense[rows] @ dense.T
+    columns = sp.csc_array(U).T
+    return lambda rows: -torch.from_numpy((U[rows] @ columns).toarray())
+
+
+def _distances(X: np.ndarray, scaling: Scaling) -> Distances:
+    """Compare scaled rows by ||a - b||^2 less ||a||^2, which keeps the order."""
+    Z = _positions(X, scaling)  # (n, d)
+    others = torch.cat([Z, Z.square().sum(1, keepdim=True)], 1).T
+
+    def distances(rows: slice) -> Tensor:
+        z = Z[rows]
+        return torch.cat([-2.0 * z, torch.ones_like(z[:, :1])], 1) @ others
+
+    return distances
 
 
 def mutual_neighbors(neighbors: Tensor) -> Tensor:
@@ -66,20 +91,13 @@ def mutual_neighbors(neighbors: Tensor) -> Tensor:
 
 def _smallest(D: Tensor, k: int) -> Tensor:
     """Find the columns of the k smallest entries of each row, smallest first."""
+    D = F.pad(D, (0, -D.shape[1] % _GROUP), value=_FAR)
     grouped = D.view(len(D), -1, _GROUP)
     n_groups = min(k, grouped.shape[1])
     groups = grouped.amin(2).topk(n_groups, largest=False).indices  # (n, n_groups)
     candidates = grouped.gather(1, groups.unsqueeze(2).expand(-1, -1, _GROUP))
     at = candidates.flatten(1).topk(k, largest=False).indices  # (n, k)
     return (groups.gather(1, at // _GROUP) * _GROUP + at % _GROUP).int()
-
-
-def _angles(X: sp.csr_array) -> Tensor:
-    """Turn sparse rows of unit length to their strongest directions, (n, d)."""
-    n_directions = min(_DIRECTIONS, X.shape[1], X.shape[0] - 1)
-    svd = TruncatedSVD(n_directions, random_state=0)
-    turned = svd.fit_transform(normalize(X.astype(np.float32)))
-    return F.normalize(torch.from_numpy(turned.astype(np.float32)))
 
 
 def _positions(X: np.ndarray, scaling: Scaling) -> Tensor:
