@@ -31,6 +31,10 @@ def _double(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
     return x + 0.1 * torch.randn(x.shape, generator=rng)
 
 
+def _nothing(x: torch.Tensor, rng: torch.Generator) -> Any:
+    return None
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("views", ["neighbors", _double])
 @pytest.mark.parametrize("n_init", [1, 3])
@@ -109,7 +113,7 @@ def test_a_callable_of_the_wrong_shape_is_refused() -> None:
     with pytest.raises(ValueError, match=r"returned \(3, 6\) for rows of shape"):
         DCN(3, views=lambda x, rng: x[:3], **QUICK).fit(X)
     with pytest.raises(ValueError, match="returned NoneType"):
-        DCN(3, views=lambda x, rng: None, **QUICK).fit(X)
+        DCN(3, views=_nothing, **QUICK).fit(X)
     with pytest.raises(ValueError, match="that of 6 pixels"):
         DCN(3, views=MoveImages((2, 2)), **QUICK).fit(X)
 
