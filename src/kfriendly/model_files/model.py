@@ -1,0 +1,140 @@
+"""A fitted estimator as the content of its files, and back."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from kfriendly.errors import ModelFileError
+from kfriendly.model_files.checks import (
+    check_attributes,
+    check_cluster,
+    check_finite,
+    check_like,
+    check_size,
+)
+from kfriendly.model_files.files import MANIFEST, Stored, read_stored, write_stored
+from kfriendly.model_files.values import Arrays, decode, encode
+from kfriendly.networks import Autoencoder
+from kfriendly.networks.whitened import Whitened
+from kfriendly.training.run import Plan, build_state
+from kfriendly.training.state import TrainState
+
+# What a device asked for means here: "auto" is another one on another machine.
+DeviceRule = Callable[[Any], torch.device]
+
+
+class Loaded(NamedTuple):
+    """Constructor arguments of an estimator, and the attributes of its fit."""
+
+    parameters: dict[str, Any]
+    attributes: dict[str, Any]
+
+
+def save_model(model: Any, folder: Path) -> None:
+    """Write a fitted `DCN` into a folder, and read it back to be sure.
+
+    The folder is made if need be. A model that is to stand in one piece, or to replace
+    another, goes through `DCN.save`.
+    """
+    plan: Plan = model._plan
+    arrays: Arrays = {}
+    fitted = {
+        name: value
+        for name, value in vars(model).items()
+        if name.endswith("_") and not name.startswith("_")
+    }
+    parts = {
+        "parameters": model.get_params(deep=False),
+        "plan": plan,
+        "network": _layout(model._state.network),
+        "state": model._state.snapshot(),
+        "attributes": fitted,
+    }
+    content = {name: encode(part, name, arrays) for name, part in parts.items()}
+    write_stored(folder, Stored(content, arrays))
+    load_model(folder, lambda _: plan.device)
+
+
+def load_model(folder: Path, resolve_device: DeviceRule) -> Loaded:
+    """Read a saved model; raise ModelFileError for anything that is wrong with it."""
+    stored = read_stored(folder)
+    try:
+        return _load(stored, resolve_device)
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        found = " ".join(str(error).split())[:300]
+        raise ModelFileError(
+            f"{folder / MANIFEST} does not describe a model that this kfriendly can "
+            f"make: {found}. It is not used. Save the model anew from where it came."
+        ) from error
+
+
+def _load(stored: Stored, resolve_device: DeviceRule) -> Loaded:
+    content, arrays = stored
+    check_finite(arrays)
+    parameters, plan, network, snapshot, attributes = (
+        decode(content[name], arrays)
+        for name in ("parameters", "plan", "network", "state", "attributes")
+    )
+    check_size(plan, arrays)
+    plan = replace(plan, device=resolve_device(parameters["device"]))
+    check_cluster(snapshot["cluster"], plan)
+    check_attributes(attributes, plan)
+    state = _rebuild(plan, network, snapshot)
+    return Loaded(parameters, {"_plan": plan, "_state": state, **attributes})
+
+
+def _layout(network: Autoencoder) -> dict[str, Any]:
+    """Describe what `plan.build` does not tell: the wrapping, and the memory layout.
+
+    Products of a transposed matrix differ in the last digit from those of a copy.
+    """
+    transposed = [n for n, p in network.named_parameters() if not p.is_contiguous()]
+    return {"whitened": isinstance(network, Whitened), "transposed": transposed}
+
+
+def _rebuild(
+    plan: Plan, layout: dict[str, Any], snapshot: dict[str, Any]
+) -> TrainState:
+    """Make the state of training that `snapshot` was taken of."""
+    state = build_state(plan, [0], 0)
+    if layout["whitened"]:
+        nowhere = torch.zeros(1, plan.n_components, device=plan.device)
+        state.network = Whitened(state.network, nowhere)
+    for name, p in state.network.named_parameters():
+        if p.dim() >= 2:
+            p.data = _laid(p.data, transposed=name in layout["transposed"])
+    state.optimizer = plan.joint.descent.optimizer(state.network.parameters())
+    on_device = _moved(snapshot, plan.device)
+    on_device["rng"] = snapshot["rng"]
+    fresh = state.snapshot()
+    check_like(fresh, {**on_device, "cluster": fresh["cluster"]})
+    state.restore(on_device)
+    return state
+
+
+def _laid(W: torch.Tensor, *, transposed: bool) -> torch.Tensor:
+    return W.mT.contiguous().mT if transposed else W.contiguous()
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    """Move all tensors in a value to the device."""
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {key: _moved(part, device) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_moved(part, device) for part in value]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_moved(part, device) for part in value))
+    return value
