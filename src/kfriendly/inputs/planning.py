@@ -1,0 +1,63 @@
+"""Learning how raw rows become numbers, for every kind of input."""
+
+from typing import Any
+
+from kfriendly.inputs.base import Batch, Features, Input, InputOptions
+
+
+def plan_features(source: Input, batch: Batch, options: InputOptions) -> Features:
+    """Learn from the training rows how to turn rows into numbers.
+
+    Parameters
+    ----------
+    source : Input
+        Where the rows are from.
+    batch : Batch
+        The training rows.
+    options : InputOptions
+
+    Returns
+    -------
+    Features
+    """
+    features = _plan(source, batch, options)
+    features.notes.extend(source.notes)
+    return features
+
+
+def _plan(source: Input, batch: Batch, options: InputOptions) -> Features:
+    # Each kind needs its own packages, and they take time to import.
+    if source.kind == "table":
+        from kfriendly.inputs.table_features import plan_table
+
+        return plan_table(batch, options, source.column_names)
+    if source.kind == "text":
+        from kfriendly.inputs.text_features import plan_text
+
+        return plan_text(batch, options)
+    if source.kind == "images":
+        from kfriendly.inputs.image_features import plan_images
+
+        return plan_images(batch, options)
+    from kfriendly.inputs.array_features import plan_array
+
+    return plan_array(batch, options, source.column_names)
+
+
+def features_from_json(stored: dict[str, Any]) -> Features:
+    """Make features of what their `to_json` returned."""
+    if stored["kind"] == "table":
+        from kfriendly.inputs.table_features import TableFeatures
+
+        return TableFeatures.from_json(stored)
+    if stored["kind"] == "text":
+        from kfriendly.inputs.text_features import TextFeatures
+
+        return TextFeatures.from_json(stored)
+    if stored["kind"] == "images":
+        from kfriendly.inputs.image_features import ImageFeatures
+
+        return ImageFeatures.from_json(stored)
+    from kfriendly.inputs.array_features import ArrayFeatures
+
+    return ArrayFeatures.from_json(stored)
