@@ -455,11 +455,9 @@ class DCN(
         ModelFileError
             If the files are damaged, not a model, or of a newer version.
         """
-        parameters, attributes = load_model(
-            Path(path), lambda asked: resolve_device(device or asked)
+        model: Self = load_model(
+            Path(path), cls, lambda asked: resolve_device(device or asked)
         )
-        model = cls(**parameters)
-        model.__dict__.update(attributes)
         return model
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,6 +1,7 @@
 """Whether the parts of a saved model fit together. All raise ValueError."""
 
 import math
+from itertools import pairwise
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -19,6 +20,8 @@ _ATTRIBUTES: dict[str, Any] = {
     "reconstruction_error_": float,
     "cluster_centers_": np.ndarray,
     "cluster_sizes_": np.ndarray,
+    "labels_": np.ndarray,
+    "history_": list,
     "scaling_": Scaling,
 }
 
@@ -31,36 +34,35 @@ def check_finite(arrays: dict[str, np.ndarray]) -> None:
             raise ValueError(f"the tensor {name[:80]} has NaN or infinite values")
 
 
-def check_size(plan: Any, arrays: dict[str, np.ndarray]) -> None:
+def check_size(plan: Any, arrays: dict[str, np.ndarray], *, whitened: bool) -> None:
     """Refuse a plan for a network larger than the weights: it must not be built."""
     if not isinstance(plan, Plan):
         raise ValueError("the plan is not a plan")
     for name in ("n_features", "n_components", "n_clusters"):
         if getattr(plan, name) < 1:
             raise ValueError(f"the plan has {name}={getattr(plan, name)}")
-    needed = _fewest_weights(plan)
-    there = sum(array.size for array in arrays.values())
-    if needed > there:
+    layers = _layer_sizes(plan)
+    needed = sum(layers) + (plan.n_components**2 if whitened else 0)
+    there = [a.size for name, a in arrays.items() if name.startswith("state.network.")]
+    if needed > sum(there) or len(layers) > len(there):
         raise ValueError(
-            f"its network needs {needed} weights, but the weights file has {there}"
+            f"its network needs {len(layers)} layers of {needed} weights, but the "
+            f"weights file has {sum(there)} in {len(there)} tensors"
         )
 
 
-def _fewest_weights(plan: Plan) -> int:
-    """Count the weights of a network without making it; biases are left out."""
+def _layer_sizes(plan: Plan) -> list[int]:
+    """Count the encoder's weights by layer without making it; biases are left out."""
     build, F, R = plan.build, plan.n_features, plan.n_components
     if isinstance(build, MLPFactory):
         widths = (F, *build.hidden, R)
-        return sum(a * b for a, b in zip(widths, widths[1:], strict=False))
+        return [a * b for a, b in pairwise(widths)]
     if isinstance(build, ConvFactory):
         *_, height, width = build.input_shape
         halved = 1 << len(build.channels)
-        n_flat = (
-            build.channels[-1] * math.ceil(height / halved) * math.ceil(width / halved)
-        )
-        widths = (1, *build.channels)
-        kernels = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
-        return kernels * build.kernel**2 + n_flat * R
+        n_pixels = math.ceil(height / halved) * math.ceil(width / halved)
+        kernels = [a * b * build.kernel**2 for a, b in pairwise((1, *build.channels))]
+        return [*kernels, build.channels[-1] * n_pixels * R]
     raise ValueError(f"{type(build).__name__} is not a network of ours")
 
 

@@ -1,6 +1,7 @@
 """A fitted estimator as the content of its files, and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,10 +27,13 @@ from kfriendly.training.state import TrainState
 DeviceRule = Callable[[Any], torch.device]
 
 
-class Loaded(NamedTuple):
-    """Constructor arguments of an estimator, and the attributes of its fit."""
+class _Parts(NamedTuple):
+    """A saved model, decoded and checked, but for the device it will be on."""
 
-    parameters: dict[str, Any]
+    model: Any
+    plan: Plan
+    layout: dict[str, Any]
+    snapshot: dict[str, Any]
     attributes: dict[str, Any]
 
 
@@ -55,20 +59,51 @@ def save_model(model: Any, folder: Path) -> None:
     }
     content = {name: encode(part, name, arrays) for name, part in parts.items()}
     write_stored(folder, Stored(content, arrays))
-    load_model(folder, lambda _: plan.device)
+    load_model(folder, type(model), lambda _: plan.device)
 
 
-def load_model(folder: Path, resolve_device: DeviceRule) -> Loaded:
-    """Read a saved model; raise ModelFileError for anything that is wrong with it."""
+def load_model(folder: Path, kind: type, resolve_device: DeviceRule) -> Any:
+    """Read a saved model and return it, an estimator of this class.
+
+    Raises ModelFileError for anything that is wrong with it.
+    """
     stored = read_stored(folder)
+    with _errors_told(folder):
+        parts = _decode(stored, kind)
+    device = resolve_device(parts.model.device)
+    with _errors_told(folder):
+        plan = replace(parts.plan, device=device)
+        state = _rebuild(plan, parts.layout, parts.snapshot)
+    parts.model.__dict__.update({"_plan": plan, "_state": state, **parts.attributes})
+    return parts.model
+
+
+def _decode(stored: Stored, kind: type) -> _Parts:
+    """Make everything but the network, and check that it fits together."""
+    content, arrays = stored
+    check_finite(arrays)
+    parameters, plan, layout, snapshot, attributes = (
+        decode(content[name], arrays)
+        for name in ("parameters", "plan", "network", "state", "attributes")
+    )
+    model = kind(**parameters)
+    model._validate_params()
+    check_size(plan, arrays, whitened=layout["whitened"])
+    check_cluster(snapshot["cluster"], plan)
+    check_attributes(attributes, plan)
+    return _Parts(model, plan, layout, snapshot, attributes)
+
+
+@contextmanager
+def _errors_told(folder: Path) -> Iterator[None]:
+    """Turn errors of all kinds, from parts that do not fit, into one."""
     try:
-        return _load(stored, resolve_device)
+        yield
     except (
         ArithmeticError,
         AttributeError,
         LookupError,
-        RecursionError,
-        RuntimeError,
+        RuntimeError,  # torch's, and too deep a recursion
         TypeError,
         ValueError,
     ) as error:
@@ -77,21 +112,6 @@ def load_model(folder: Path, resolve_device: DeviceRule) -> Loaded:
             f"{folder / MANIFEST} does not describe a model that this kfriendly can "
             f"make: {found}. It is not used. Save the model anew from where it came."
         ) from error
-
-
-def _load(stored: Stored, resolve_device: DeviceRule) -> Loaded:
-    content, arrays = stored
-    check_finite(arrays)
-    parameters, plan, network, snapshot, attributes = (
-        decode(content[name], arrays)
-        for name in ("parameters", "plan", "network", "state", "attributes")
-    )
-    check_size(plan, arrays)
-    plan = replace(plan, device=resolve_device(parameters["device"]))
-    check_cluster(snapshot["cluster"], plan)
-    check_attributes(attributes, plan)
-    state = _rebuild(plan, network, snapshot)
-    return Loaded(parameters, {"_plan": plan, "_state": state, **attributes})
 
 
 def _layout(network: Autoencoder) -> dict[str, Any]:

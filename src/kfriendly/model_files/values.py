@@ -20,6 +20,7 @@ Arrays = dict[str, np.ndarray]
 
 # Smaller arrays stand in the JSON: an epoch's record has a dozen of one value each.
 _SMALL = 64
+_MT19937 = 624  # words of its state
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -142,8 +143,12 @@ def _numeric(name: Any) -> np.dtype:
 
 
 def _random_state(state: Any) -> np.random.RandomState:
+    key, position, has_gauss, gauss = state
+    if len(key) != _MT19937 or not 0 <= position <= _MT19937:
+        # numpy does not look, and would read memory beyond the key.
+        raise ValueError("the state of the random numbers is impossible")
     random = np.random.RandomState(0)
-    random.set_state(("MT19937", *state))
+    random.set_state(("MT19937", key, position, has_gauss, gauss))
     return random
 
 
