@@ -115,6 +115,7 @@ def margin_confidence(distances: ArrayLike) -> np.ndarray:
     array([0.75, 0.  ])
     """
     D = np.asarray(distances)
+    D = D.astype(np.result_type(D, np.float32))
     if D.shape[1] == 1:
         return np.ones(len(D), dtype=D.dtype)
     nearest, next_ = np.partition(D, 1, axis=1)[:, :2].T

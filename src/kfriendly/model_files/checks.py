@@ -108,6 +108,9 @@ def check_attributes(attributes: dict[str, Any], plan: Plan) -> None:
     for name, (found, expected) in sizes.items():
         if found != expected:
             raise ValueError(f"{name} has the size {found}, but {expected} is needed")
+    finite = np.isfinite(scaling.mean).all() and np.isfinite(scaling.size).all()
+    if not (finite and (scaling.size > 0).all()):
+        raise ValueError("scaling_ has values that are NaN, infinite or zero")
 
 
 def check_like(model: Any, found: Any, place: str = "state") -> None:

@@ -23,6 +23,10 @@ from kfriendly.networks.whitened import Whitened
 from kfriendly.training.run import Plan, build_state
 from kfriendly.training.state import TrainState
 
+# Parts of the state since format 1. One that is added later, and that a file has not,
+# is as in a fresh state.
+_ALWAYS = {"network", "optimizer", "rng", "lam", "cluster", "step"}
+
 # What a device asked for means here: "auto" is another one on another machine.
 DeviceRule = Callable[[Any], torch.device]
 
@@ -89,6 +93,8 @@ def _decode(stored: Stored, kind: type) -> _Parts:
     model = kind(**parameters)
     model._validate_params()
     check_size(plan, arrays, whitened=layout["whitened"])
+    if not set(snapshot) >= _ALWAYS:
+        raise ValueError(f"its state has only {sorted(snapshot)}")
     check_cluster(snapshot["cluster"], plan)
     check_attributes(attributes, plan)
     return _Parts(model, plan, layout, snapshot, attributes)
@@ -135,11 +141,10 @@ def _rebuild(
         if p.dim() >= 2:
             p.data = _laid(p.data, transposed=name in layout["transposed"])
     state.optimizer = plan.joint.descent.optimizer(state.network.parameters())
-    on_device = _moved(snapshot, plan.device)
-    on_device["rng"] = snapshot["rng"]
     fresh = state.snapshot()
-    check_like(fresh, {**on_device, "cluster": fresh["cluster"]})
-    state.restore(on_device)
+    saved = {**fresh, **_moved(snapshot, plan.device), "rng": snapshot["rng"]}
+    check_like(fresh, {**saved, "cluster": fresh["cluster"]})
+    state.restore(saved)
     return state
 
 
