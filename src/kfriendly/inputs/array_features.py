@@ -13,6 +13,7 @@ from kfriendly.inputs.complaints import complain, counted, quoted
 from kfriendly.inputs.limits import LARGEST, bad_values
 
 _BLOCK_VALUES = 2**22
+_SAMPLE_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,16 @@ class ArrayFeatures:
         All columns, used or not.
     kept : tuple of int
         Places of those used.
-    fills : dict
-        Column name to the median that fills in what is missing.
+    fills : list of float
+        Medians of the columns used, which fill in what is missing; empty for sparse
+        rows, whose missing values are never filled in.
     missing : {"error", "drop", "impute"}
     notes : list of str
     """
 
     column_names: list[str]
     kept: tuple[int, ...]
-    fills: dict[str, float]
+    fills: list[float]
     missing: Missing
     notes: list[str]
 
@@ -58,12 +60,11 @@ class ArrayFeatures:
     def transform(self, batch: Batch) -> np.ndarray | sp.csr_array:
         """Turn rows into float32 numbers; float32 rows are not copied."""
         rows = self._chosen(batch)
-        if self.fills and self.missing == "impute" and not sp.issparse(rows):
-            rows = np.array(rows)
-            for place, name in enumerate(self.names):
-                if rows.dtype.kind == "f":
-                    column = rows[:, place]
-                    column[np.isnan(column)] = self.fills.get(name, np.nan)
+        if self.missing == "impute" and not sp.issparse(rows):
+            bad_rows, bad_columns = _places(rows, np.isnan)
+            if bad_rows.size:
+                rows = np.array(rows)  # a copy: the input's rows stay as they are
+                rows[bad_rows, bad_columns] = np.array(self.fills)[bad_columns]
         self._check_values(rows, batch)
         return rows.astype(np.float32, copy=False)
 
@@ -124,7 +125,7 @@ def plan_array(
             f"{batch.source} has {counted(len(column_names), 'column')}.",
             "Leave out --drop, or name columns with --columns.",
         )
-    found = ArrayFeatures(column_names, kept, {}, options.missing, [])
+    found = ArrayFeatures(column_names, kept, [], options.missing, [])
     fills, notes = _medians(found, batch)
     if len(kept) < len(column_names):
         left = [n for i, n in enumerate(column_names) if i not in kept]
@@ -134,50 +135,50 @@ def plan_array(
     return ArrayFeatures(column_names, kept, fills, options.missing, notes)
 
 
-def _medians(
-    features: ArrayFeatures, batch: Batch
-) -> tuple[dict[str, float], list[str]]:
-    """Find the median of all columns, if they may be wanted; say where values lack."""
+def _medians(features: ArrayFeatures, batch: Batch) -> tuple[list[float], list[str]]:
+    """Find the median of each column, and say where values lack.
+
+    Medians of columns without gaps may be wanted later; a sample of rows will do.
+    """
     rows = features._chosen(batch)
-    if sp.issparse(rows) or rows.dtype.kind != "f":
-        return {}, []
+    if sp.issparse(rows):
+        return [], []
+    step = -(-rows.shape[0] // _SAMPLE_ROWS)
+    fills = [_median(column) for column in np.asarray(rows[::step]).T]
     bad_rows, bad_columns = _places(rows, np.isnan)
-    if not bad_rows.size:
-        return {}, []
-    fills, notes = {}, []
-    if features.missing == "drop":
+    notes = []
+    if features.missing == "drop" and bad_rows.size:
         n = np.unique(bad_rows).size
-        notes.append(f"{counted(n, 'row')} with missing or infinite values left out.")
-    for place in np.unique(bad_columns):
-        values = rows[:, place]
-        present = values[np.isfinite(values)].astype(np.float64)
-        name = features.names[place]
-        fills[name] = float(np.median(present)) if present.size else 0.0
+        notes.append(f"{counted(n, 'row')} with missing values left out.")
+    for place, n in zip(*np.unique(bad_columns, return_counts=True), strict=True):
+        fills[place] = _median(np.asarray(rows[:, place]))
         if features.missing == "impute":
-            n_missing = counted(int((bad_columns == place).sum()), "value")
             notes.append(
-                f"{name!r} lacks {n_missing}, filled with the median, {fills[name]:g}."
+                f"{features.names[place]!r} lacks {counted(int(n), 'value')}, filled "
+                f"with the median, {fills[place]:g}."
             )
     return fills, notes
+
+
+def _median(values: np.ndarray) -> float:
+    present = values[np.isfinite(values)].astype(np.float64)
+    return float(np.median(present)) if present.size else 0.0
 
 
 def _places(rows: Any, is_bad: Any) -> tuple[np.ndarray, np.ndarray]:
     """Find rows and columns of bad values, a block of rows at a time."""
     if rows.dtype.kind != "f" and rows.dtype.itemsize <= 4:  # cannot be bad
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if sp.issparse(rows):
+        bad = np.flatnonzero(is_bad(rows.data))
+        # The row of an entry is the last whose first entry is not after it.
+        return np.searchsorted(rows.indptr, bad, side="right") - 1, rows.indices[bad]
     found = []
     block = max(1, _BLOCK_VALUES // max(1, rows.shape[1]))
     for first in range(0, rows.shape[0], block):
-        part = rows[first : first + block]
-        if sp.issparse(part):
-            entries = part.tocoo()
-            bad = np.flatnonzero(is_bad(entries.data))
-            at = entries.coords[0][bad], entries.coords[1][bad]
-        else:
-            row, column = np.nonzero(is_bad(np.asarray(part)))
-            at = row, column
-        if at[0].size:
-            found.append((at[0] + first, at[1]))
+        row, column = np.nonzero(is_bad(np.asarray(rows[first : first + block])))
+        if row.size:
+            found.append((row + first, column))
     if not found:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     return (

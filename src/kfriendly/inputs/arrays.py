@@ -30,7 +30,8 @@ def open_npy(path: Path, name: str, options: InputOptions) -> LoadedInput:
 def open_npz(path: Path, name: str, options: InputOptions) -> LoadedInput:
     """Open a file of named arrays, or one that scipy.sparse.save_npz wrote."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # Opened here: numpy leaves its own file open when it fails.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             parts = {key: stored[key] for key in stored.files}
     except (ValueError, EOFError, OSError, BadZipFile, AttributeError) as error:
         raise _unreadable(name, error) from error

@@ -1,6 +1,6 @@
 """What an input is, and what is learned from one: the types all kinds share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -53,13 +53,21 @@ class Batch(NamedTuple):
     `content` is a pyarrow.Table, a list of documents, an array or csr_array of rows, or
     uint8 images of shape (n, h, w) or (n, h, w, 3). Columns of a CSV file are text.
     `ids` are what `--id` names, file names, or numbers of rows from 0, as text.
-    `labels` are known classes, for scores only. `source` says where the rows are from.
+    `labels` are known classes, for scores only. `source` says where the rows are from;
+    `locate` says it of one row, by its place here, where there is more to say.
     """
 
     content: Any  # one of the five above; pyarrow and scipy have no types
     ids: list[str]
     labels: np.ndarray | None = None
     source: str = "the data"
+    locate: Callable[[int], str] | None = None
+
+    def place_of(self, row: int) -> str:
+        """Say where a row is, for people."""
+        return f"row {self.ids[row]}" + (
+            f" ({self.locate(row)})" if self.locate else ""
+        )
 
     def take(self, rows: np.ndarray) -> "Batch":
         """Return some of the rows; `rows` are their places."""
@@ -72,9 +80,10 @@ class Batch(NamedTuple):
                 content.take(rows) if hasattr(content, "schema") else content[rows]
             )
         labels = None if self.labels is None else self.labels[rows]
-        return self._replace(
-            content=content, ids=[self.ids[row] for row in rows], labels=labels
-        )
+        ids = [self.ids[row] for row in rows]
+        whole = self.locate
+        locate = whole and (lambda row: whole(int(rows[row])))
+        return Batch(content, ids, labels, self.source, locate)
 
 
 class Input(Protocol):

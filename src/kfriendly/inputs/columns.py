@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from kfriendly.inputs.base import Batch
 from kfriendly.inputs.complaints import complain, counted
 from kfriendly.inputs.encodings import CategoryColumn, Encoding, NumberColumn
 from kfriendly.inputs.number_text import NOT_THOUSANDS, Writing
@@ -36,8 +37,9 @@ class SetAside(NamedTuple):
     reason: str
 
 
-def judge(name: str, column: Column, source: str) -> Encoding | SetAside:
+def judge(name: str, batch: Batch) -> Encoding | SetAside:
     """Decide what to do with a column that nobody named."""
+    column = batch.content[name]
     if column.null_count == len(column):
         return SetAside("it has no values")
     if holds_dates(column):
@@ -48,11 +50,12 @@ def judge(name: str, column: Column, source: str) -> Encoding | SetAside:
         return _judge_numbers(name, column, "point")
     if not holds_text(column):
         return SetAside(f"it holds {column.type}, which is neither numbers nor text")
-    return _judge_text(name, column, source)
+    return _judge_text(name, batch)
 
 
-def take(name: str, column: Column, source: str) -> Encoding:
+def take(name: str, batch: Batch) -> Encoding:
     """Encode a column that was asked for by name, whatever it looks like."""
+    column, source = batch.content[name], batch.source
     if holds_text(column):
         text = as_text(column)
         writing = find_writing(text)
@@ -89,7 +92,8 @@ def find_writing(text: Column) -> Writing | None:
     return None
 
 
-def _judge_text(name: str, column: Column, source: str) -> Encoding | SetAside:
+def _judge_text(name: str, batch: Batch) -> Encoding | SetAside:
+    column = batch.content[name]
     text = as_text(column)
     present = pc.drop_null(text)
     if not len(present):
@@ -103,7 +107,7 @@ def _judge_text(name: str, column: Column, source: str) -> Encoding | SetAside:
         return _judge_numbers(name, column, writing)
     n, distinct = len(present), pc.count_distinct(present).as_py()
     if distinct > MOST_VALUES:
-        _refuse_spoilt_numbers(name, text, source)
+        _refuse_spoilt_numbers(name, text, batch)
     words = pc.mean(pc.count_substring_regex(present, r"\S+")).as_py()
     if distinct > MOST_VALUES and distinct > n / 2 and words >= 4:
         return SetAside(f"it holds free text; --text {name!r} clusters by its words")
@@ -157,7 +161,7 @@ def _category(name: str, text: Column) -> CategoryColumn:
     return CategoryColumn(name, values, other=len(counts) > MOST_VALUES)
 
 
-def _refuse_spoilt_numbers(name: str, text: Column, source: str) -> None:
+def _refuse_spoilt_numbers(name: str, text: Column, batch: Batch) -> None:
     """Refuse numbers with a few other things among them: a note is easily missed."""
     good = pc.fill_null(is_written(text, "point"), True).to_numpy()
     bad = np.flatnonzero(~good)
@@ -168,7 +172,7 @@ def _refuse_spoilt_numbers(name: str, text: Column, source: str) -> None:
     raise complain(
         f"Column {name!r} is numbers but for {counted(bad.size, 'value')}: "
         f"{text[first].as_py()!r} is none.",
-        f"In {source}, first in row {first} (counted from 0).",
+        f"In {batch.source}, first in {batch.place_of(first)}.",
         f"Correct or empty these values, or leave the column out with --drop {name!r}.",
     )
 

@@ -1,5 +1,6 @@
 """Errors in the form all inputs share: what, where, what to do."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -33,6 +34,18 @@ def counted(n: int, noun: str) -> str:
     ('1 row', '12,000 rows')
     """
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def refuse_twins(names: Sequence[str], source: str) -> None:
+    """Refuse two columns of one name."""
+    seen = Counter(names)
+    twins = [name for name, n in seen.items() if n > 1]
+    if twins:
+        raise complain(
+            f"Columns {quoted(twins)} appear more than once.",
+            f"In the column names of {source}.",
+            "Give every column a name of its own.",
+        )
 
 
 def require_columns(

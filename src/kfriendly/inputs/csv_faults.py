@@ -2,6 +2,8 @@
 
 import codecs
 import csv
+import zlib
+from contextlib import AbstractContextManager
 from typing import IO, TYPE_CHECKING, Protocol
 
 from kfriendly.errors import BadInput
@@ -21,13 +23,13 @@ class TextOfColumns(Protocol):
     def open(self) -> IO[bytes]:
         """Open the bytes."""
 
-    def rows(self, stream: IO[bytes]) -> "_csv.Reader":
+    def rows(self) -> AbstractContextManager["_csv.Reader"]:
         """Read rows one by one."""
 
 
 def explain(file: TextOfColumns, error: Exception) -> BadInput:
     """Say where the file is wrong; failing that, what the reader said."""
-    if isinstance(error, (EOFError, OSError)):
+    if isinstance(error, (EOFError, OSError, zlib.error)):
         reason = getattr(error, "strerror", None) or str(error)
         return complain(
             f"{file.name} cannot be read: {reason}.",
@@ -87,8 +89,7 @@ def _advice(start: bytes) -> str:
 
 
 def _find_bad_row(file: TextOfColumns) -> BadInput | None:
-    with file.open() as stream:
-        reader = file.rows(stream)
+    with file.rows() as reader:
         width, line = 0, 1
         try:
             for row in reader:

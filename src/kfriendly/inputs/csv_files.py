@@ -7,7 +7,9 @@ Text never fails, and what a column is gets decided from all of its rows.
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -15,8 +17,7 @@ from typing import IO, TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.csv
 
-from kfriendly.errors import BadInput
-from kfriendly.inputs.complaints import complain, quoted
+from kfriendly.inputs.complaints import complain, quoted, refuse_twins
 from kfriendly.inputs.csv_faults import explain, find_fault
 from kfriendly.inputs.hashing import hash_file
 from kfriendly.inputs.number_text import is_number
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 2**22  # bytes; a row must fit into one
 _LONGEST_LINE = 2**20
+_UNREADABLE = (EOFError, OSError, zlib.error)
 
 
 class CsvFile:
@@ -47,7 +49,7 @@ class CsvFile:
             cell if cell and self.has_names else f"column {place}"
             for place, cell in enumerate(first, 1)
         ]
-        _refuse_twins(self.column_names, name)
+        refuse_twins(self.column_names, name)
 
     @property
     def notes(self) -> list[str]:
@@ -69,10 +71,11 @@ class CsvFile:
         # gzip's stream is an IO[bytes] in all but its type.
         return gzip.open(self.path) if packed else self.path.open("rb")  # type: ignore[return-value]
 
-    def rows(self, stream: IO[bytes]) -> "_csv.Reader":
+    @contextmanager
+    def rows(self) -> Iterator["_csv.Reader"]:
         """Read rows one by one: slow, but it knows its line."""
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        return csv.reader(text, delimiter=self.delimiter, strict=True)
+        with io.TextIOWrapper(self.open(), encoding="utf-8-sig", newline="") as text:
+            yield csv.reader(text, delimiter=self.delimiter, strict=True)
 
     def blocks(self) -> Iterator[pa.Table]:
         """Read a few megabytes at a time."""
@@ -84,12 +87,16 @@ class CsvFile:
                     yield pa.Table.from_batches([block]).rename_columns(
                         self.column_names
                     )
-            except (pa.ArrowException, EOFError, OSError) as error:
+            except (pa.ArrowException, *_UNREADABLE) as error:
                 raise explain(self, error) from error
         if counting.quotes % 2:  # perhaps one is never closed; pyarrow does not mind
             fault = find_fault(self)
             if fault:
                 raise fault
+
+    def locate(self, row: int) -> str:
+        """Say nothing: there are no parts."""
+        return ""
 
     def fingerprint(self) -> str:
         """Compute the SHA-256 of the file's bytes."""
@@ -112,18 +119,18 @@ class CsvFile:
             ),
             pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
             pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(places, pa.large_string()),
+                column_types=dict.fromkeys(places, pa.string()),
                 strings_can_be_null=False,
             ),
         )
 
     def _first_row(self) -> list[str]:
         try:
-            with self.open() as stream:
-                for row in self.rows(stream):
+            with self.rows() as reader:
+                for row in reader:
                     if row:
                         return row
-        except (csv.Error, UnicodeDecodeError, EOFError, OSError) as error:
+        except (csv.Error, UnicodeDecodeError, *_UNREADABLE) as error:
             raise explain(self, error) from error
         raise complain(
             f"{self.name} is empty.",
@@ -133,10 +140,13 @@ class CsvFile:
 
 
 class _CountQuotes(io.RawIOBase):
-    """A stream that counts the quotes passing through."""
+    """A stream that counts the quotes passing through, and ends its last line.
+
+    pyarrow cannot read a file of nothing but column names without an end of line.
+    """
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self.quotes = stream, 0
+        self._stream, self.quotes, self._end = stream, 0, b"\n"
 
     def readable(self) -> bool:
         return True
@@ -144,6 +154,10 @@ class _CountQuotes(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         content = self._stream.read(size)
         self.quotes += content.count(b'"')
+        self._end = content[-1:] or self._end
+        if len(content) < size and self._end != b"\n":  # the end of the file
+            self._end = b"\n"
+            content += b"\n"
         return content
 
 
@@ -154,7 +168,7 @@ def _find_delimiter(path: Path, file: CsvFile) -> str:
     try:
         with file.open() as stream:
             line = stream.readline(_LONGEST_LINE)
-    except (EOFError, OSError) as error:
+    except _UNREADABLE as error:
         raise explain(file, error) from error
     counts = {mark: line.count(mark.encode()) for mark in ",;\t|"}
     if counts[","]:
@@ -169,17 +183,3 @@ def _looks_like_data(first: list[str]) -> bool:
     values = [float(cell) for cell in first]
     steps = {after - before for before, after in zip(values, values[1:], strict=False)}
     return steps != {1.0}
-
-
-def _refuse_twins(names: list[str], source: str) -> None:
-    twins = sorted({name for name in names if names.count(name) > 1})
-    if twins:
-        raise _twins(twins, source)
-
-
-def _twins(twins: list[str], source: str) -> BadInput:
-    return complain(
-        f"Columns {quoted(twins)} appear more than once.",
-        f"In the column names of {source}.",
-        "Give every column a name of its own.",
-    )

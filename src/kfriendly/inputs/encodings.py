@@ -65,7 +65,7 @@ class CategoryColumn:
     @property
     def names(self) -> list[str]:
         """A name for each value."""
-        return [f"{self.name}: {value}" for value in (*self.values, "other")][
+        return [f"{self.name}={value}" for value in (*self.values, "other")][
             : self._width
         ]
 

@@ -48,5 +48,5 @@ def bad_values(
 
 def _where(rows: np.ndarray, batch: Batch, most: int = 5) -> str:
     more = ", ..." if rows.size > most else ""
-    ids = ", ".join(batch.ids[row] for row in rows[:most])
-    return f"In {batch.source}, rows {ids}{more} (by their ids, or counted from 0)."
+    places = ", ".join(batch.place_of(int(row)) for row in rows[:most])
+    return f"In {batch.source}: {places}{more}. Rows go by --id, or count from 0."

@@ -7,7 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from kfriendly.datasets import Dataset, load
+from kfriendly.datasets.catalogue import find
 from kfriendly.datasets.newsgroups import read_newsgroups
+from kfriendly.errors import KfriendlyError
 from kfriendly.inputs.complaints import complain
 from kfriendly.inputs.hashing import hash_values
 from kfriendly.inputs.loaded import LoadedInput
@@ -33,7 +35,17 @@ def open_dataset(spec: str) -> LoadedInput:
             fingerprint=partial(hash_values, texts, y),
             labels=labels,
         )
-    data = load(name, **_options(spec, choices))
+    options = _options(spec, choices)
+    try:
+        data = load(name, **options)
+    except (TypeError, ValueError) as error:
+        if not choices or isinstance(error, KfriendlyError):
+            raise
+        raise complain(
+            f"data:{spec} cannot be loaded.",
+            str(error).splitlines()[0],
+            f"Its options are {find(name).options or 'none'}.",
+        ) from error
     return _from_dataset(data, f"data:{spec}", _IMAGES.get(name))
 
 

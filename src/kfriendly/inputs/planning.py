@@ -20,12 +20,6 @@ def plan_features(source: Input, batch: Batch, options: InputOptions) -> Feature
     -------
     Features
     """
-    features = _plan(source, batch, options)
-    features.notes.extend(source.notes)
-    return features
-
-
-def _plan(source: Input, batch: Batch, options: InputOptions) -> Features:
     # Each kind needs its own packages, and they take time to import.
     if source.kind == "table":
         from kfriendly.inputs.table_features import plan_table

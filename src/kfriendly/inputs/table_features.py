@@ -98,11 +98,12 @@ class TableFeatures:
         column = batch.content[encoding.name]
         bad = encoding.unreadable(column)
         if bad.size:
-            value, row = column[int(bad[0])].as_py(), batch.ids[int(bad[0])]
+            first = int(bad[0])
+            value = column[first].as_py()
             raise complain(
                 f"Column {encoding.name!r} has {counted(bad.size, 'value')} that "
                 f"cannot be read as at training: {value!r}.",
-                f"In {batch.source}, first in row {row}.",
+                f"In {batch.source}, first in {batch.place_of(first)}.",
                 "Correct or empty these values.",
             )
         return encoding.encode(column)
@@ -164,13 +165,12 @@ def _judge_all(
     for name in batch.content.column_names:
         if name in never:
             continue
-        column = batch.content[name]
         if name in options.columns:
-            encodings.append(take(name, column, batch.source))
+            encodings.append(take(name, batch))
         elif options.columns:
             unnamed.append(name)
         else:
-            found = judge(name, column, batch.source)
+            found = judge(name, batch)
             if isinstance(found, SetAside):
                 notes.append(f"{name!r} is set aside: {found.reason}.")
                 aside.append(name)

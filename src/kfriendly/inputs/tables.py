@@ -1,6 +1,7 @@
 """Rows of a table, from any file format that has named columns."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +25,9 @@ class TableFile(Protocol):
     def blocks(self) -> Iterator[pa.Table]:
         """Read some rows at a time, in order."""
 
+    def locate(self, row: int) -> str:
+        """Say in which part a row is, by its number; empty if there are no parts."""
+
     def fingerprint(self) -> str:
         """Compute the SHA-256 of all bytes."""
 
@@ -46,7 +50,8 @@ class TableInput:
         self.column_names = file.column_names
         for option, column in (("--id", options.id), ("--label", options.label)):
             if column is not None:
-                require_columns([column], file.column_names, option, file.name)
+                read = [name for name in file.column_names if name not in options.drop]
+                require_columns([column], read, option, file.name)
 
     def read(self) -> Batch:
         """Read everything."""
@@ -84,7 +89,11 @@ class TableInput:
         labels = None
         if label is not None:
             labels = np.array(_as_texts(table, label, self.name), dtype=np.str_)
-        return Batch(table, ids, labels, self.name)
+        locate = partial(self._locate, first) if self._file.locate(0) else None
+        return Batch(table, ids, labels, self.name, locate)
+
+    def _locate(self, first: int, row: int) -> str:
+        return self._file.locate(first + row)
 
 
 class TextColumnInput:

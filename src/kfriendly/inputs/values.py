@@ -1,5 +1,6 @@
 """Values of one column of a table as text or as numbers."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ def as_text(column: Column) -> Column:
 
 def is_written(text: Column, writing: Writing) -> Column:
     """Tell which values can be read as numbers; missing ones are null."""
+    if writing == "point" and _casts(text):
+        return pc.if_else(pc.is_null(text), pa.scalar(None, pa.bool_()), True)
     return pc.match_substring_regex(text, PATTERNS[writing])
 
 
@@ -72,6 +75,8 @@ def as_numbers(column: Column, writing: Writing) -> np.ndarray:
 
 def _read(text: Column, writing: Writing) -> np.ndarray:
     """Read text; what does not fit the pattern becomes NaN."""
+    if writing == "point" and (numbers := _casts(text)):
+        return _to_numpy(numbers)
     good = is_written(text, writing)
     text = pc.if_else(good, text, pa.scalar(None, text.type))
     if writing == "flag":
@@ -86,13 +91,22 @@ def _read(text: Column, writing: Writing) -> np.ndarray:
     return _to_numpy(pc.cast(text, pa.float64()))
 
 
-def _day(value: str | None) -> float:
-    """Read a date as in 2024-03-01 or 2024-03-01 12:30; others are NaN."""
+def _casts(text: Column) -> Column | None:
+    """Return text as numbers if all of it is: several times faster than a pattern."""
     try:
-        moment = np.datetime64(value or "NaT", "ms")
+        return pc.cast(text, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _day(value: str | None) -> float:
+    """Read a date as in 2024-03-01 or 2024-03-01T12:30Z; others are NaN."""
+    try:
+        moment = datetime.fromisoformat(value or "")
     except ValueError:
         return float("nan")
-    return float("nan") if np.isnat(moment) else moment.astype(np.int64) / _DAY
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.timestamp() * 1_000 / _DAY
 
 
 def _days(column: Column) -> np.ndarray:
