@@ -60,6 +60,17 @@ def test_write_file_goes_on_after_short_writes(
     assert (tmp_path / "x").read_bytes() == NEW
 
 
+def test_write_file_names_the_file_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(descriptor: int, content: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/x'"):
+        write_file(tmp_path / "x", NEW)
+
+
 @each_error
 @pytest.mark.parametrize("before", [None, OLD], ids=["new", "replaced"])
 def test_case_31_file_is_old_or_new_whatever_call_fails(

@@ -35,9 +35,11 @@ def write_file(path: Path, content: bytes) -> None:
         finally:
             os.close(descriptor)
         os.replace(unfinished, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):  # the first error is the one to tell
             os.unlink(unfinished)
+        if isinstance(error, OSError):  # a full disk does not say for which file
+            error.filename = str(path)
         raise
     _sync_folder(path.parent)
 

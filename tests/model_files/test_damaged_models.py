@@ -213,6 +213,8 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "wrong type": (plan(joint="x"), "joint cannot be"),
     "unknown parameter": (parameter("colour", 1), "colour"),
     "wrong parameter": (parameter("n_clusters", "many"), "n_clusters"),
+    "wrong device": (parameter("device", "nowhere"), "nowhere"),
+    "empty device": (parameter("device", "meta"), "holds no numbers"),
     "private attribute": (attribute("_state", 1), "'_state'"),
     "method as attribute": (attribute("predict", 1), "'predict'"),
     "no attribute": (lambda m: m["attributes"]["dict"].pop("lam_"), "lam_"),

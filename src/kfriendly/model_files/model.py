@@ -92,6 +92,8 @@ def _decode(stored: Stored, kind: type) -> _Parts:
     )
     model = kind(**parameters)
     model._validate_params()
+    if model.device != "auto" and torch.device(model.device).type == "meta":
+        raise ValueError("its device holds no numbers")
     check_size(plan, arrays, whitened=layout["whitened"])
     if not set(snapshot) >= _ALWAYS:
         raise ValueError(f"its state has only {sorted(snapshot)}")
