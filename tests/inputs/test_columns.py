@@ -54,7 +54,7 @@ def test_mixed_columns_are_told_apart(csv: Csv, learn: Learn) -> None:
         ("since", "--columns with 'since' in it uses them as days"),
         ("code", "--id 'code' names the rows"),
         ("remark", "--text 'remark' clusters by its words"),
-        ("same", "all its values are the same"),
+        ("same", "all its values are alike"),
         ("nothing", "it has no values"),
         ("age", "lacks 1 value of 40, filled with the median, 26"),
         ("city", "a column for each of 2 values"),
@@ -241,3 +241,37 @@ def test_plan_does_not_look_at_classes(csv: Csv) -> None:
         source = open_input(str(csv("a,y\n" + rows)), options)
         features.append(plan_features(source, source.read(), options))
     assert features[0] == features[1]
+
+
+@pytest.mark.parametrize("name", ["id", "user_id", "userId", "ID", "row-index", "Key"])
+def test_names_of_identifiers_are_known(csv: Csv, learn: Learn, name: str) -> None:
+    found = learn(csv(f"{name},b\n17,2\n3,5\n40,1\n"))
+    assert found.features.names == ["b"]
+
+
+@pytest.mark.parametrize("name", ["paid", "grid", "acid", "idle", "keys pressed"])
+def test_other_names_are_no_identifiers(csv: Csv, learn: Learn, name: str) -> None:
+    found = learn(csv(f"{name},b\n17,2\n3,5\n40,1\n"))
+    assert found.features.names == [name, "b"]
+
+
+def test_model_of_a_parquet_file_takes_csv(
+    tmp_path: Path, csv: Csv, learn: Learn
+) -> None:
+    days = [date(2024, 1, 1), date(2024, 1, 3), date(2024, 1, 2)]
+    table = pa.table({"flag": [True, False, None], "day": days, "x": [1, 2, 4]})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    found = learn(tmp_path / "a.parquet", columns=("flag", "day", "x"))
+    text = "x,day,flag\n1,2024-01-01,true\n2,2024-01-03,False\n4,2024-01-02,\n"
+    batch = open_input(str(csv(text)), InputOptions()).read()
+    assert found.features.transform(batch).tolist() == found.X.tolist()
+
+
+def test_column_without_a_value_is_filled(tmp_path: Path, learn: Learn) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table({"n": [1.0, 2.0, 4.0, 3.0], "c": ["u", "v", "u", "v"]})
+    pyarrow.parquet.write_table(table, path)
+    features = learn(path).features
+    pyarrow.parquet.write_table(pa.table({"n": [None], "c": [None]}), path)
+    batch = open_input(str(path), InputOptions()).read()
+    assert features.transform(batch).tolist() == [[2.5, 0, 0]]

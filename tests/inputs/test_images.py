@@ -8,7 +8,7 @@ from learned import Learn
 from PIL import Image
 
 from kfriendly.errors import BadInput
-from kfriendly.inputs import InputOptions, open_input
+from kfriendly.inputs import InputOptions, open_input, options_for
 
 RNG = np.random.default_rng(0)
 
@@ -112,7 +112,8 @@ def test_new_images_come_in_the_size_of_the_training(
     features = learn(tmp_path / "a").features
     with pytest.raises(BadInput, match="--image-size 8x8"):
         features.transform(open_input(str(tmp_path / "b"), InputOptions()).read())
-    options = InputOptions(image_size=(8, 8))
+    options = options_for(features, InputOptions())
+    assert options.image_size == (8, 8)
     batch = open_input(str(tmp_path / "b"), options).read()
     assert features.transform(batch).shape == (1, 64)  # its colours made grey
 

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -84,6 +85,27 @@ def test_folder_of_nothing_known_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").touch()
     with pytest.raises(BadInput, match="several kinds"):
         open_input(str(tmp_path), InputOptions())
+
+
+@pytest.mark.parametrize(
+    ("name", "choices", "words"),
+    [
+        ("data:digits", {"label": "y"}, "--label cannot be used here"),
+        ("a.txt", {"lines": True, "id": "n"}, "--id cannot be used here"),
+        ("a.npy", {"text": "body"}, "--text cannot be used here"),
+        ("images", {"columns": ("a",)}, "--columns cannot be used here"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    tmp_path: Path, name: str, choices: dict[str, Any], words: str
+) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    np.save(tmp_path / "a.npy", np.eye(2))
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/a.png").touch()
+    spec = name if name.startswith("data:") else str(tmp_path / name)
+    with pytest.raises(BadInput, match=words):
+        open_input(spec, InputOptions(**choices))
 
 
 def test_digits_are_images(learn: Learn) -> None:

@@ -2,7 +2,7 @@
 
 from kfriendly.inputs.base import Batch, Features, Input, InputOptions
 from kfriendly.inputs.opening import open_input
-from kfriendly.inputs.planning import features_from_json, plan_features
+from kfriendly.inputs.planning import features_from_json, options_for, plan_features
 
 __all__ = [
     "Batch",
@@ -11,5 +11,6 @@ __all__ = [
     "InputOptions",
     "features_from_json",
     "open_input",
+    "options_for",
     "plan_features",
 ]

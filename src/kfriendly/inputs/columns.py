@@ -19,6 +19,7 @@ from kfriendly.inputs.values import (
     holds_numbers,
     holds_text,
     is_written,
+    usual_writing,
 )
 
 MOST_VALUES = 20  # of a category that get a column of their own
@@ -26,8 +27,9 @@ MOST_VALUES = 20  # of a category that get a column of their own
 _ENOUGH_TO_COUNT = 20
 # A column of which so many values are numbers was meant to be numbers.
 _MEANT_AS_NUMBERS = 0.9
+# As in id, user_id, userId, Index; not as in paid or grid.
 _ID_NAME = re.compile(
-    r"(^|[_\W])(id|ids|uuid|guid|index|idx|key|rownames)$|[a-z]I[dD]$|^column 1$", re.I
+    r"(?i:(^|[_\W])(id|ids|uuid|guid|index|idx|key|rownames)$)|[a-z](Id|ID)$|^column 1$"
 )
 
 
@@ -47,7 +49,7 @@ def judge(name: str, batch: Batch) -> Encoding | SetAside:
             f"it holds dates or times; {_as_column(name)} uses them as days"
         )
     if holds_numbers(column):
-        return _judge_numbers(name, column, "point")
+        return _judge_numbers(name, column, usual_writing(column))
     if not holds_text(column):
         return SetAside(f"it holds {column.type}, which is neither numbers nor text")
     return _judge_text(name, batch)
@@ -55,24 +57,25 @@ def judge(name: str, batch: Batch) -> Encoding | SetAside:
 
 def take(name: str, batch: Batch) -> Encoding:
     """Encode a column that was asked for by name, whatever it looks like."""
-    column, source = batch.content[name], batch.source
+    column = batch.content[name]
     if holds_text(column):
         text = as_text(column)
         writing = find_writing(text)
-        if writing == "date" and np.isnan(as_numbers(text, "date")).sum() > (
-            text.null_count
-        ):
+        if writing is None:
+            return _category(name, text)
+        values = as_numbers(text, writing)
+        if writing == "date" and np.isnan(values).sum() > text.null_count:
             raise complain(
                 f"Column {name!r} has dates that cannot be read.",
-                f"In {source}, as {pc.drop_null(text)[0].as_py()!r}.",
+                f"In {batch.source}, as {pc.drop_null(text)[0].as_py()!r}.",
                 "Write them as 2024-03-01 or 2024-03-01T12:30, or leave them out.",
             )
-        return _number(name, column, writing) if writing else _category(name, text)
+        return _number(name, values, writing)
     if holds_numbers(column) or holds_dates(column):
-        return _number(name, column, "point")
+        return _number(name, as_numbers(column, "point"), usual_writing(column))
     raise complain(
         f"Column {name!r} cannot be used.",
-        f"In {source} it holds {column.type}, which is neither numbers nor text.",
+        f"In {batch.source} it holds {column.type}, which is neither numbers nor text.",
         "Leave it out of --columns.",
     )
 
@@ -131,7 +134,7 @@ def _judge_numbers(name: str, column: Column, writing: Writing) -> Encoding | Se
             f"it numbers the rows, as identifiers do; --id {name!r} names them by it, "
             f"{_as_column(name)} uses it as a number"
         )
-    return _number(name, column, writing)
+    return _number(name, values, writing)
 
 
 def _counts_rows(name: str, values: np.ndarray) -> bool:
@@ -145,8 +148,7 @@ def _counts_rows(name: str, values: np.ndarray) -> bool:
     )
 
 
-def _number(name: str, column: Column, writing: Writing) -> NumberColumn:
-    values = as_numbers(column, writing)
+def _number(name: str, values: np.ndarray, writing: Writing) -> NumberColumn:
     present = values[np.isfinite(values)]
     return NumberColumn(
         name, float(np.median(present)) if present.size else 0.0, writing

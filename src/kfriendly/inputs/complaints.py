@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from kfriendly.errors import BadInput
+from kfriendly.inputs.base import InputOptions
 
 
 def complain(what: str, where: str, advice: str) -> BadInput:
@@ -46,6 +47,19 @@ def refuse_twins(names: Sequence[str], source: str) -> None:
             f"In the column names of {source}.",
             "Give every column a name of its own.",
         )
+
+
+def refuse_options(
+    options: InputOptions, unusable: Iterable[str], name: str, kind: str
+) -> None:
+    """Refuse options that mean nothing for an input of this kind."""
+    for option in unusable:
+        if getattr(options, option):
+            raise complain(
+                f"--{option} cannot be used here.",
+                f"{name} is {kind}.",
+                f"Leave out --{option}.",
+            )
 
 
 def require_columns(

@@ -7,7 +7,7 @@ from pathlib import Path
 from weakref import finalize
 
 from kfriendly.inputs.base import Input, InputOptions
-from kfriendly.inputs.complaints import complain
+from kfriendly.inputs.complaints import complain, refuse_options
 
 _PARQUET = (".parquet", ".pq")
 _FEATHER = (".feather", ".arrow", ".ipc")
@@ -20,6 +20,7 @@ _STARTS = {
     b"\x93NUMPY": ".npy",
     b"PK": ".npz",
 }
+_OF_COLUMNS = ("text", "id", "label", "columns", "drop")
 _KNOWN = (
     "CSV, TSV, Parquet, Feather, NPY, NPZ, text with --lines, or a folder of images"
 )
@@ -47,6 +48,8 @@ def open_input(spec: str, options: InputOptions) -> Input:
     if spec.startswith("data:"):
         from kfriendly.inputs.named import open_dataset
 
+        own = ("text", "lines", "id", "label")
+        refuse_options(options, own, spec, "a data set, with classes of its own")
         return open_dataset(spec.removeprefix("data:"))
     if spec == "-":
         return _open_standard_input(options)
@@ -88,10 +91,12 @@ def _open_by_suffix(path: Path, suffix: str, name: str, options: InputOptions) -
     if options.lines:
         from kfriendly.inputs.documents import LinesInput
 
+        refuse_options(options, _OF_COLUMNS, name, "a text file, without columns")
         return LinesInput(path, name)
     if suffix in (".npy", ".npz"):
         from kfriendly.inputs import arrays
 
+        refuse_options(options, ("text",), name, "an array of numbers")
         opened = arrays.open_npy if suffix == ".npy" else arrays.open_npz
         return opened(path, name, options)
     if suffix in (*_PARQUET, *_FEATHER, *_CSV):
@@ -151,7 +156,10 @@ def _open_folder(folder: Path, name: str, options: InputOptions) -> Input:
     if kinds == ["P"]:
         return _open_table(found["P"], ".parquet", name, options, folder)
     if kinds == ["I"]:
+        unusable = [option for option in _OF_COLUMNS if option != "label"]
+        refuse_options(options, unusable, name, "a folder of images")
         return ImageFolder(found["I"], folder, name, options)
     from kfriendly.inputs.documents import TextFolderInput
 
+    refuse_options(options, _OF_COLUMNS, name, "a folder of text files")
     return TextFolderInput(found["T"], folder, name)

@@ -1,5 +1,6 @@
 """Learning how raw rows become numbers, for every kind of input."""
 
+from dataclasses import replace
 from typing import Any
 
 from kfriendly.inputs.base import Batch, Features, Input, InputOptions
@@ -36,6 +37,18 @@ def plan_features(source: Input, batch: Batch, options: InputOptions) -> Feature
     from kfriendly.inputs.array_features import plan_array
 
     return plan_array(batch, options, source.column_names)
+
+
+def options_for(features: Features, options: InputOptions) -> InputOptions:
+    """Return the options with which to open further rows for these features.
+
+    Images are brought to the size of the training images; their own may differ.
+    """
+    shape = features.input_shape
+    if shape is None:
+        return options
+    height, width = shape[-2:]
+    return replace(options, image_size=(height, width))
 
 
 def features_from_json(stored: dict[str, Any]) -> Features:

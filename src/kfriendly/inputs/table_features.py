@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kfriendly.inputs.base import Batch, InputOptions, Missing
 from kfriendly.inputs.columns import SetAside, judge, take
@@ -96,6 +95,9 @@ class TableFeatures:
 
     def _encode(self, encoding: Encoding, batch: Batch) -> np.ndarray:
         column = batch.content[encoding.name]
+        values = encoding.encode(column)
+        if not np.isnan(values).any():  # what cannot be read is NaN too
+            return values
         bad = encoding.unreadable(column)
         if bad.size:
             first = int(bad[0])
@@ -106,14 +108,15 @@ class TableFeatures:
                 f"In {batch.source}, first in {batch.place_of(first)}.",
                 "Correct or empty these values.",
             )
-        return encoding.encode(column)
+        return values
 
     def _check_columns(self, batch: Batch) -> None:
         """Refuse other columns than those of the training; their order is free."""
         present = batch.content.column_names
         used = [encoding.name for encoding in self.encodings]
-        absent = [name for name in used if name not in present]
-        unknown = [name for name in present if name not in {*used, *self.set_aside}]
+        known, here = {*used, *self.set_aside}, set(present)
+        absent = [name for name in used if name not in here]
+        unknown = [name for name in present if name not in known]
         if not absent and not unknown:
             return
         parts = [
@@ -144,7 +147,16 @@ def plan_table(
     require_columns(options.drop, column_names, "--drop", batch.source)
     never = [name for name in (options.id, options.label) if name is not None]
     encodings, notes, aside = _judge_all(batch, options, never)
-    used = _without_constant(encodings, batch.content, options, notes, aside)
+    values = {e.name: e.encode(batch.content[e.name]) for e in encodings}
+    used = encodings
+    if not options.columns:
+        used = _varying(encodings, values)
+        for encoding in encodings:
+            if encoding not in used:
+                aside.append(encoding.name)
+                notes.append(
+                    f"{encoding.name!r} is left out: all its values are alike."
+                )
     if not used:
         raise complain(
             "No column can be used.",
@@ -152,8 +164,8 @@ def plan_table(
             "Name columns with --columns, or a column of text with --text.",
         )
     known = (*aside, *never, *options.drop)
-    found = TableFeatures(tuple(used), known, options.missing, [])
-    said = [*_summary(used), *_missing_notes(found, batch), *notes, *_reasons(options)]
+    gaps = _gaps(used, values, options.missing)
+    said = [*_summary(used), *gaps, *notes, *_reasons(options)]
     return TableFeatures(tuple(used), known, options.missing, said)
 
 
@@ -181,29 +193,18 @@ def _judge_all(
     return encodings, notes, [*aside, *unnamed]
 
 
-def _without_constant(
-    encodings: list[Encoding],
-    table: pa.Table,
-    options: InputOptions,
-    notes: list[str],
-    aside: list[str],
+def _varying(
+    encodings: list[Encoding], values: dict[str, np.ndarray]
 ) -> list[Encoding]:
-    """Leave out columns of one value, unless asked for or nothing else is there."""
-    constant = [e for e in encodings if _is_constant(e, table)]
-    if options.columns or len(constant) == len(encodings):
-        return encodings
-    for encoding in constant:
-        notes.append(f"{encoding.name!r} is left out: all its values are the same.")
-        aside.append(encoding.name)
-    return [encoding for encoding in encodings if encoding not in constant]
-
-
-def _is_constant(encoding: Encoding, table: pa.Table) -> bool:
-    values = encoding.encode(table[encoding.name])
-    values = encoding.complete(values)
-    with np.errstate(over="ignore"):
-        narrow = values.astype(np.float32)  # what the network will see
-    return bool((narrow == narrow[:1]).all())
+    """Leave out columns of one value, unless there is nothing else."""
+    varying = []
+    for encoding in encodings:
+        with np.errstate(over="ignore"):
+            # As narrow as what the network will see.
+            seen = encoding.complete(values[encoding.name]).astype(np.float32)
+        if (seen != seen[:1]).any():
+            varying.append(encoding)
+    return varying or encodings
 
 
 def _summary(encodings: list[Encoding]) -> list[str]:
@@ -223,15 +224,16 @@ def _summary(encodings: list[Encoding]) -> list[str]:
     return notes
 
 
-def _missing_notes(features: TableFeatures, batch: Batch) -> list[str]:
+def _gaps(
+    encodings: list[Encoding], values: dict[str, np.ndarray], missing: Missing
+) -> list[str]:
+    """Say which values are missing, and what is done about it."""
     notes = []
-    n = batch.content.num_rows
-    incomplete = np.zeros(n, dtype=bool)
-    for encoding in features.encodings:
-        values = encoding.encode(batch.content[encoding.name])
-        gaps = np.isnan(values).any(axis=1)
-        incomplete |= ~np.isfinite(values).all(axis=1)
-        if gaps.any() and features.missing == "impute":
+    incomplete = np.zeros(len(next(iter(values.values()), [])), dtype=bool)
+    for encoding in encodings:
+        gaps = np.isnan(values[encoding.name]).any(axis=1)
+        incomplete |= ~np.isfinite(values[encoding.name]).all(axis=1)
+        if gaps.any() and missing == "impute":
             fill = (
                 f"filled with the median, {encoding.fill:g}"
                 if isinstance(encoding, NumberColumn)
@@ -239,12 +241,12 @@ def _missing_notes(features: TableFeatures, batch: Batch) -> list[str]:
             )
             notes.append(
                 f"{encoding.name!r} lacks {counted(int(gaps.sum()), 'value')} of "
-                f"{n:,}, {fill}."
+                f"{gaps.size:,}, {fill}."
             )
-    if features.missing == "drop" and incomplete.any():
+    if missing == "drop" and incomplete.any():
         notes.append(
-            f"{counted(int(incomplete.sum()), 'row')} of {n:,} with missing or "
-            "infinite values left out."
+            f"{counted(int(incomplete.sum()), 'row')} of {incomplete.size:,} with "
+            "missing or infinite values left out."
         )
     return notes
 

@@ -42,6 +42,13 @@ def holds_dates(column: Column) -> bool:
     return bool(pt.is_temporal(column.type) and not pt.is_interval(column.type))
 
 
+def usual_writing(column: Column) -> Writing:
+    """Tell how values that are not text would be written in a text file."""
+    if pt.is_boolean(column.type):
+        return "flag"
+    return "date" if holds_dates(column) else "point"
+
+
 def as_text(column: Column) -> Column:
     """Return the values as text without blanks around; what says missing is null."""
     text = pc.utf8_trim_whitespace(pc.cast(column, pa.large_string()))
