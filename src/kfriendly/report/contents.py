@@ -31,9 +31,10 @@ def pack_texts(documents: list[str], budget: int) -> list[str]:
     length = _LONGEST_TEXT
     while True:
         texts = [excerpt(document, length) for document in documents]
-        if length <= _SHORTEST_TEXT or cost(texts) <= budget:
+        taken = cost(texts)
+        if length <= _SHORTEST_TEXT or taken <= budget:
             return texts
-        length = max(_SHORTEST_TEXT, int(length * 0.8))
+        length = max(_SHORTEST_TEXT, int(0.95 * length * budget / taken))
 
 
 def pack_columns(

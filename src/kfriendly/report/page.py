@@ -47,6 +47,7 @@ def _for_script(story: dict[str, Any]) -> dict[str, Any]:
         "map": story["map"],
         "noun": story["noun"],
         "clusters": [groups[k] for k in range(story["n_clusters"])],
+        "slots": story["slots"],
         "classes": story["class_names"],
         "file": story["name"],
     }

@@ -22,7 +22,13 @@ from kfriendly.report.contents import kind_of, pack_columns, pack_texts
 from kfriendly.report.curves import make_curves
 from kfriendly.report.measures import Rows, gather, scale_rows
 from kfriendly.report.packing import cost, excerpt, number, pack, plain
-from kfriendly.report.plane import MOST_POINTS, choose_rows, make_plane
+from kfriendly.report.plane import (
+    MOST_POINTS,
+    Plane,
+    choose_rows,
+    give_slots,
+    make_plane,
+)
 from kfriendly.report.thumbnails import make_sheet
 from kfriendly.report.verdict import judge
 
@@ -92,6 +98,7 @@ def tell_story(  # noqa: PLR0913 - all that a report says of a fit
     kind = kind_of(batch.content)
     cards = make_cards(rows, model.n_clusters)
     gallery = _hang_gallery(cards, rows) if kind == "images" else None
+    plane = make_plane(rows.H[shown], map_seconds)
     return {
         "format": 1,
         "name": plain(name),
@@ -101,7 +108,8 @@ def tell_story(  # noqa: PLR0913 - all that a report says of a fit
         "n_features": int(X.shape[1]),
         "n_clusters": model.n_clusters,
         "verdict": judge(evidence),
-        "map": _map(rows, shown, classes, map_seconds),
+        "map": _map(plane, rows, shown, classes),
+        "slots": give_slots(plane.points, rows.labels[shown], model.n_clusters),
         "class_names": class_names,
         "gallery": gallery,
         "cards": cards,
@@ -153,10 +161,9 @@ def _classes(labels: np.ndarray | None) -> tuple[np.ndarray | None, list[str]]:
 
 
 def _map(
-    rows: Clustered, shown: np.ndarray, classes: np.ndarray | None, seconds: float
+    plane: Plane, rows: Clustered, shown: np.ndarray, classes: np.ndarray | None
 ) -> dict[str, Any]:
     """Lay out the shown rows with all that hovering, searching and saving need."""
-    plane = make_plane(rows.H[shown], seconds)
     spread = plane.points - plane.points.min(axis=0, initial=np.inf)
     # One scale for both directions: distances on the map keep their proportions.
     span = float(spread.max(initial=0.0)) or 1.0

@@ -34,9 +34,9 @@ def make_sheet(images: np.ndarray, budget: int) -> dict[str, Any] | None:
     if not len(images):
         return None
     native = max(images.shape[1:3])
-    for size, quality in _TRIES:
-        if size > max(native, 12) and size != _TRIES[-1][0]:
-            continue
+    tries = [(min(native, _TRIES[0][0]), 80)]
+    tries += [(size, quality) for size, quality in _TRIES if size <= native]
+    for size, quality in tries:
         if _likely_size(images, size, quality) > 1.15 * budget:
             continue
         sheet = _draw(images, size, quality)

@@ -51,11 +51,14 @@ function searchable(i) {
   return haystack[i];
 }
 
+// Ten colours; then the shape of the mark changes.
+const look = (slot) => ({ colour: "c" + (slot % 10), shape: Math.floor(slot / 10) % 4 });
+
 // Three ways to colour the map; each gives every point to a group of the legend.
 const groupings = {
   cluster: {
     codes: points.cluster,
-    groups: told.clusters.map((name, k) => ({ key: String(k), name, colour: "c" + (k % 8), shape: (k >> 3) % 4 })),
+    groups: told.clusters.map((name, k) => ({ key: String(k), name, ...look(told.slots[k]) })),
     numbered: true,
   },
   confidence: {
@@ -67,7 +70,7 @@ const groupings = {
 if (points.class) {
   groupings.class = {
     codes: points.class,
-    groups: told.classes.map((key, k) => ({ key, name: "", colour: "c" + (k % 8), shape: (k >> 3) % 4 })),
+    groups: told.classes.map((key, k) => ({ key, name: "", ...look(k) })),
     numbered: true,
   };
 }
