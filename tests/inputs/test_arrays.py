@@ -176,3 +176,19 @@ def test_other_number_of_columns_is_refused(tmp_path: Path, learn: Learn) -> Non
 def test_big_endian_and_fortran_order_are_read(tmp_path: Path, learn: Learn) -> None:
     rows = np.asfortranarray(np.arange(6).reshape(2, 3)).astype(">f4")
     assert learn(_save(tmp_path / "a.npy", rows)).X.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_npz_by_the_name_of_npy_is_read(tmp_path: Path, learn: Learn) -> None:
+    np.savez(tmp_path / "a.npz", X=np.eye(2))
+    path = (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+    assert (learn(path).X == np.eye(2)).all()
+
+
+def test_all_columns_dropped_is_refused(tmp_path: Path, learn: Learn) -> None:
+    with pytest.raises(BadInput, match="No column can be used"):
+        learn(_save(tmp_path / "a.npy", np.eye(2)), drop=("0", "1"))
+
+
+def test_rows_without_gaps_are_all_kept(tmp_path: Path, learn: Learn) -> None:
+    found = learn(_save(tmp_path / "a.npy", np.eye(3)), missing="drop")
+    assert found.batch.ids == ["0", "1", "2"]

@@ -1,10 +1,14 @@
 """CSV files: what is read, and what is refused with its place."""
 
 import gzip
+import io
+from csv import writer as csv_writer
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from learned import Csv, Learn
 
 from kfriendly.errors import BadInput
@@ -138,6 +142,27 @@ def test_absent_file_is_refused(tmp_path: Path) -> None:
 def test_unknown_column_has_its_neighbours_named(csv: Csv) -> None:
     message = _refused(csv("customer_id,b\n1,2\n"), id="customerid")
     assert "Did you mean 'customer_id'?" in message
+
+
+def test_long_values_do_not_hide_a_ragged_row(csv: Csv) -> None:
+    assert "Line 3." in _refused(csv(f'a,b\n"{"x" * 200_000}",2\n3\n'))
+
+
+def test_row_beyond_a_block_is_refused(csv: Csv) -> None:
+    assert "16 MB" in _refused(csv(f'a,b\n"{"x, " * 13_000_000}",2\n3,4\n'))
+
+
+_CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@given(st.lists(st.lists(_CELLS, min_size=3, max_size=3), min_size=1, max_size=9))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_any_text_is_read_back(csv: Csv, rows: list[list[str]]) -> None:
+    stream = io.StringIO(newline="")
+    names = ["a", "b, c", 'd"e']
+    csv_writer(stream).writerows([names, *rows])
+    batch = open_input(str(csv(stream.getvalue())), InputOptions()).read()
+    assert [list(row.values()) for row in batch.content.to_pylist()] == rows
 
 
 def test_batches_are_the_whole_in_pieces(csv: Csv) -> None:

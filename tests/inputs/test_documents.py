@@ -1,6 +1,7 @@
 """Documents: lines, columns, folders; and their words."""
 
 import gzip
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ def test_lines_are_documents(tmp_path: Path, learn: Learn) -> None:
     found = learn(path, lines=True)
     assert found.batch.content == TEXTS and found.batch.ids == ["0", "1", "3"]
     assert found.source.kind == "text"
+    assert [b.ids for b in found.source.batches(2)] == [["0", "1"], ["3"]]
+    assert found.source.fingerprint() == sha256(path.read_bytes()).hexdigest()
 
 
 def test_weights_are_scikit_learns(tmp_path: Path, learn: Learn) -> None:
@@ -60,6 +63,9 @@ def test_folder_of_text_files_is_documents(tmp_path: Path, learn: Learn) -> None
     found = learn(tmp_path)
     assert found.batch.content == TEXTS and found.batch.ids[2] == "2.txt"
     assert sum(len(b.ids) for b in found.source.batches(2)) == 3
+    before = found.source.fingerprint()
+    (tmp_path / "2.txt").rename(tmp_path / "7.txt")
+    assert open_input(str(tmp_path), InputOptions()).fingerprint() != before
     (tmp_path / "9.txt").write_bytes(b"ab\xff")
     with pytest.raises(BadInput, match=r"9.txt is not UTF-8 text.\nByte 2 "):
         learn(tmp_path)

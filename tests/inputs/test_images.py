@@ -101,6 +101,7 @@ def test_batches_are_the_whole_in_pieces(tmp_path: Path, learn: Learn) -> None:
     assert np.array_equal(
         np.concatenate([p.content for p in pieces]), found.batch.content
     )
+    assert found.source.fingerprint() == learn(tmp_path).source.fingerprint()
     assert found.features.transform(pieces[1]).tolist() == found.X[2:4].tolist()
 
 

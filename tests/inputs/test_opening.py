@@ -126,6 +126,19 @@ def test_options_of_a_data_set_follow_its_name(learn: Learn) -> None:
         learn("data:iris")
 
 
+def test_fingerprint_of_a_data_set_is_of_its_values() -> None:
+    options = InputOptions()
+    specs = (
+        "data:digits",
+        "data:synthetic-9,n_per_cluster=5",
+        "data:synthetic-9,n_per_cluster=5,random_state=1",
+        "data:rcv1-like,n_documents=300,random_state=0",
+    )
+    found = [open_input(spec, options).fingerprint() for spec in specs]
+    again = [open_input(spec, options).fingerprint() for spec in specs]
+    assert found == again and len(set(found)) == len(specs)
+
+
 @needs_data
 def test_mnist_is_images(learn: Learn) -> None:
     found = learn("data:mnist,part=test")

@@ -39,7 +39,7 @@ def explain(file: TextOfColumns, error: Exception) -> BadInput:
     return find_fault(file) or complain(
         f"{file.name} cannot be read as a table.",
         str(error).splitlines()[0],
-        "Rows must fit into 4 MB, and text be UTF-8; check the file, or write it anew.",
+        "A row may have 16 MB, and text is UTF-8; check the file, or write it anew.",
     )
 
 
@@ -99,8 +99,10 @@ def _find_bad_row(file: TextOfColumns) -> BadInput | None:
                     return _ragged(file.name, line, len(row), width)
                 line = reader.line_num + 1
         except csv.Error as error:
+            long = "larger than field limit" in str(error)
+            fault = "has more than 16 MB" if long else "does not end as it should"
             return complain(
-                f"{file.name} has a quoted value that does not end as it should.",
+                f"{file.name} has a quoted value that {fault}.",
                 f"The row that begins in line {line:,}: {error}.",
                 'Close the quote; a quote inside a quoted value is written "".',
             )

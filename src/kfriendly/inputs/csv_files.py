@@ -25,7 +25,7 @@ from kfriendly.inputs.number_text import is_number
 if TYPE_CHECKING:
     import _csv  # the type of csv.reader has no other name
 
-_BLOCK = 2**22  # bytes; a row must fit into one
+_BLOCK = 2**24  # bytes; a row must fit into one
 _LONGEST_LINE = 2**20
 _UNREADABLE = (EOFError, OSError, zlib.error)
 
@@ -74,8 +74,13 @@ class CsvFile:
     @contextmanager
     def rows(self) -> Iterator["_csv.Reader"]:
         """Read rows one by one: slow, but it knows its line."""
-        with io.TextIOWrapper(self.open(), encoding="utf-8-sig", newline="") as text:
-            yield csv.reader(text, delimiter=self.delimiter, strict=True)
+        usual = csv.field_size_limit(_BLOCK)  # for all readers, so it is set back
+        try:
+            stream = self.open()
+            with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+                yield csv.reader(text, delimiter=self.delimiter, strict=True)
+        finally:
+            csv.field_size_limit(usual)
 
     def blocks(self) -> Iterator[pa.Table]:
         """Read a few megabytes at a time."""
