@@ -28,7 +28,7 @@ def _mixed() -> str:
             "customer_id": [1_000 + 7 * row for row in range(N)],
             "row": list(range(N)),
             "age": [20 + row % 13 if row != 5 else "" for row in range(N)],
-            "city": [["Rom", "Oslo", "NA"][row % 3] for row in range(N)],
+            "city": [["Rom", "Oslo", "NA", "Bern"][row % 4] for row in range(N)],
             "member": [["true", "FALSE"][row % 2] for row in range(N)],
             "since": [f"2024-01-{row % 28 + 1:02}" for row in range(N)],
             "code": [f"k{row * 31}" for row in range(N)],
@@ -41,9 +41,15 @@ def _mixed() -> str:
 
 def test_mixed_columns_are_told_apart(csv: Csv, learn: Learn) -> None:
     found = learn(csv(_mixed()))
-    assert found.features.names == ["age", "city=Rom", "city=Oslo", "member"]
-    assert found.X[5, 0] == 26 and found.X[2, 1:3].tolist() == [0, 0]
-    assert found.X[:2, 3].tolist() == [1, 0]
+    assert found.features.names == [
+        "age",
+        "city=Bern",
+        "city=Oslo",
+        "city=Rom",
+        "member",
+    ]
+    assert found.X[5, 0] == 26 and found.X[2, 1:4].tolist() == [0, 0, 0]
+    assert found.X[:2, 4].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +63,7 @@ def test_mixed_columns_are_told_apart(csv: Csv, learn: Learn) -> None:
         ("same", "all its values are alike"),
         ("nothing", "it has no values"),
         ("age", "lacks 1 value of 40, filled with the median, 26"),
-        ("city", "a column for each of 2 values"),
+        ("city", "a column for each of 3 values"),
     ],
 )
 def test_a_note_says_what_was_done(
@@ -98,9 +104,18 @@ def test_rare_values_share_a_column(csv: Csv, learn: Learn) -> None:
 
 
 def test_unseen_value_is_other_or_nothing(csv: Csv, learn: Learn) -> None:
-    found = learn(csv("a,b\n1,x\n2,y\n3,x\n4,y\n"))
+    found = learn(csv("a,b\n1,x\n2,y\n3,x\n4,w\n"))
     new = open_input(str(csv("b,a\nz,1\n")), InputOptions()).read()
-    assert found.features.transform(new).tolist() == [[1, 0, 0]]
+    assert found.features.transform(new).tolist() == [[1, 0, 0, 0]]
+
+
+def test_two_values_need_one_column(csv: Csv, learn: Learn) -> None:
+    found = learn(csv("a,b\n1,no\n2,yes\n3,no\n4,\n"))
+    assert found.features.names == ["a", "b=no"]
+    assert found.X[:, 1].tolist() == [1, 0, 1, 0.5]
+    assert "'b' is encoded: 1 is 'no', 0 is 'yes'." in found.features.notes
+    new = open_input(str(csv("b,a\nmaybe,1\nyes,1\n")), InputOptions()).read()
+    assert found.features.transform(new)[:, 1].tolist() == [0.5, 0]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +155,7 @@ def test_arrow_types_become_numbers(tmp_path: Path, learn: Learn) -> None:
     found = learn(path, drop=("whole",))
     assert found.X[:, 0].tolist() == [1, 0.5, 0]
     assert found.X[:, 2].tolist() == [1.25, 2.5, 1.875]
-    assert found.features.names[3:] == ["kind=u", "kind=v"]
+    assert found.features.names[3:] == ["kind=u"]
     with pytest.raises(BadInput, match=r"beyond 1e\+15 in column 'whole'"):
         learn(path)
 
@@ -274,4 +289,4 @@ def test_column_without_a_value_is_filled(tmp_path: Path, learn: Learn) -> None:
     features = learn(path).features
     pyarrow.parquet.write_table(pa.table({"n": [None], "c": [None]}), path)
     batch = open_input(str(path), InputOptions()).read()
-    assert features.transform(batch).tolist() == [[2.5, 0, 0]]
+    assert features.transform(batch).tolist() == [[2.5, 0.5]]

@@ -118,7 +118,7 @@ def plan_array(
         elif option is not None and option.isdecimal() and column_names:
             never.add(int(option))
     chosen = places["--columns"] or range(len(column_names))
-    kept = tuple(place for place in chosen if place not in never)
+    kept = tuple(place for place in dict.fromkeys(chosen) if place not in never)
     if not kept:
         raise complain(
             "No column can be used.",

@@ -53,8 +53,8 @@ class LinesInput:
         return hash_file(self.path)
 
     def _documents(self) -> Iterator[tuple[str, str]]:
-        opened = gzip.open if _is_packed(self.path) else open
         try:
+            opened = gzip.open if _is_packed(self.path) else open
             with opened(self.path, "rt", encoding="utf-8-sig", newline=None) as lines:
                 for number, line in enumerate(lines):
                     if line.strip():

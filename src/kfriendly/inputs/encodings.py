@@ -48,6 +48,8 @@ class NumberColumn:
 class CategoryColumn:
     """A one for the value that a row has: a column for each frequent value.
 
+    Two values need but one column: scaled to one variance, two would count twice.
+
     Parameters
     ----------
     name : str
@@ -55,12 +57,17 @@ class CategoryColumn:
         Frequent values, the most frequent first.
     other : bool
         Whether there is a last column for all other values. If not, a value that was
-        not among the training rows is all zeros.
+        not among the training rows is all zeros; of two values it is half of each.
     """
 
     name: str
     values: tuple[str, ...]
     other: bool
+
+    @property
+    def has_two(self) -> bool:
+        """Whether one column says it all."""
+        return len(self.values) == 2 and not self.other
 
     @property
     def names(self) -> list[str]:
@@ -79,12 +86,14 @@ class CategoryColumn:
         places = pc.index_in(text, pa.array(self.values, pa.large_string()))
         place = pc.fill_null(places, len(self.values)).to_numpy()  # of any other value
         ones: np.ndarray = np.eye(len(self.values) + 1)[place][:, : self._width]
+        if self.has_two:
+            ones[place == 2] = 0.5
         ones[pc.is_null(text).to_numpy()] = np.nan
         return ones
 
     def complete(self, values: np.ndarray) -> np.ndarray:
         """Let a missing value be none of the values."""
-        return np.where(np.isnan(values), 0.0, values)
+        return np.where(np.isnan(values), 0.5 if self.has_two else 0.0, values)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields."""
@@ -92,7 +101,7 @@ class CategoryColumn:
 
     @property
     def _width(self) -> int:
-        return len(self.values) + self.other
+        return 1 if self.has_two else len(self.values) + self.other
 
 
 Encoding = NumberColumn | CategoryColumn

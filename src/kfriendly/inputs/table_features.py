@@ -213,7 +213,10 @@ def _summary(encodings: list[Encoding]) -> list[str]:
     if numbers:
         notes.append(f"Used as numbers: {quoted(numbers, most=20)}.")
     for encoding in encodings:
-        if isinstance(encoding, CategoryColumn):
+        if isinstance(encoding, CategoryColumn) and encoding.has_two:
+            one, zero = encoding.values
+            notes.append(f"{encoding.name!r} is encoded: 1 is {one!r}, 0 is {zero!r}.")
+        elif isinstance(encoding, CategoryColumn):
             rest = "; other values share one" if encoding.other else ""
             n = counted(len(encoding.values), "value")
             notes.append(
@@ -237,7 +240,7 @@ def _gaps(
             fill = (
                 f"filled with the median, {encoding.fill:g}"
                 if isinstance(encoding, NumberColumn)
-                else "taken for none of its values"
+                else "taken for no value more than another"
             )
             notes.append(
                 f"{encoding.name!r} lacks {counted(int(gaps.sum()), 'value')} of "
