@@ -27,7 +27,10 @@ def tell(X: Any, batch: Batch, names: list[str], K: int, **options: Any) -> Any:
     """Fit in a second and tell the story."""
     settings = {"hidden": (8,), "pretrain_epochs": 2, "max_epochs": 2, "n_init": 2}
     model = DCN(K, random_state=0, **{**settings, **options.pop("fit", {})}).fit(X)
-    said = {"command": f"kfriendly fit '{EVIL}'", "fingerprint": "ab" * 32}
+    said: dict[str, Any] = {
+        "command": f"kfriendly fit '{EVIL}'",
+        "fingerprint": "ab" * 32,
+    }
     said |= {"seconds": 1.5, "seed": 0, "name": f"a {EVIL} name"}
     return tell_story(model, X, batch, some_features(names), **{**said, **options})
 

@@ -2,7 +2,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stories import tell
 
+from kfriendly.inputs import Batch
 from kfriendly.report.measures import Evidence, Scores, _shuffled
 from kfriendly.report.rules import RULES, STABILITY
 from kfriendly.report.verdict import compare, judge
@@ -89,3 +91,23 @@ def test_shuffled_columns_of_clusters_are_no_clusters() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6)) + 8 * rng.integers(2, size=(300, 1))
     assert _shuffled(X, 2) < 0.3
+
+
+def level_of(X: np.ndarray, K: int) -> str:
+    batch = Batch(X, [str(i) for i in range(len(X))], None)
+    fit = {"hidden": (20,), "pretrain_epochs": 15, "max_epochs": 10, "n_init": 3}
+    names = [f"x{j}" for j in range(X.shape[1])]
+    told = tell(X, batch, names, K, fit=fit, map_seconds=0.0)
+    return str(told["verdict"]["level"])
+
+
+def test_verdict_of_noise_is_distrust() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 6)).astype(np.float32)
+    assert level_of(X, 5) == "distrust"
+
+
+def test_verdict_of_clear_clusters_is_trust() -> None:
+    rng = np.random.default_rng(0)
+    centres = 6 * rng.normal(size=(4, 8))
+    X = centres[rng.integers(4, size=300)] + rng.normal(size=(300, 8))
+    assert level_of(X.astype(np.float32), 4) == "trust"

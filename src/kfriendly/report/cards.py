@@ -131,6 +131,8 @@ def _name_cards(cards: list[dict[str, Any]], kind: Kind) -> None:
 def _phrase(feature: dict[str, Any], kind: Kind) -> str:
     if kind == "text":
         return str(feature["name"])
+    if "=" in feature["name"] and 0 <= feature["mean"] <= 1:  # one value of a column
+        return f"{'' if feature['z'] > 0 else 'not '}{feature['name']}"
     return f"{'high' if feature['z'] > 0 else 'low'} {feature['name']}"
 
 

@@ -109,16 +109,18 @@ def _columns(
 
 
 def _raw_order(raw: list[str], names: list[str], order: list[int]) -> list[int]:
-    """Order raw columns by the features made of them; unused ones stand last."""
+    """Order raw columns by the features made of them, with some unused ones."""
     first: dict[int, int] = {}
     for rank, j in enumerate(order):
         for i, column in enumerate(raw):
-            made_of = names[j] == column or names[j].startswith(
-                (f"{column} ", f"{column}=")
-            )
+            made_of = names[j] == column or names[j].startswith(f"{column}=")
             if made_of and i not in first:
                 first[i] = rank
-    return sorted(range(len(raw)), key=lambda i: first.get(i, len(names) + i))
+    used = sorted(first, key=lambda i: first[i])
+    unused = [i for i in range(len(raw)) if i not in first]
+    # Columns set aside, such as names, are how people know a row: some of them stay.
+    n_used = max(_MOST_COLUMNS - 3, _MOST_COLUMNS - len(unused))
+    return [*used[:n_used], *unused[:3], *used[n_used:], *unused[3:]]
 
 
 def _as_array(column: Any) -> np.ndarray:
@@ -134,7 +136,9 @@ def _as_array(column: Any) -> np.ndarray:
         return np.array([np.nan if v is None else float(v) for v in values])
     texts = [None if v is None else str(v) for v in column.to_pylist()]
     return (
-        _numbers(texts) if pa.types.is_string(column.type) else np.array(texts, object)
+        _numbers(texts)
+        if (pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+        else np.array(texts, object)
     )
 
 
