@@ -117,6 +117,7 @@ def _name_cards(cards: list[dict[str, Any]], kind: Kind) -> None:
     taken: set[str] = set()
     for card in cards:
         words = [_phrase(feature, kind) for feature in card["features"]]
+        words.sort(key=lambda word: word.startswith("not "))  # what it is comes first
         name = ""
         for n_words in range(min(3, len(words)), len(words) + 1):
             name = ", ".join(words[:n_words])

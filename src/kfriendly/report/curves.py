@@ -21,7 +21,7 @@ class _Curve(NamedTuple):
 _CURVES = (
     _Curve("Reconstruction loss", lambda r: r.reconstruction, ("pretrain", "joint")),
     _Curve("Clustering cost", lambda r: r.clustering, ("joint",)),
-    _Curve("Rows that changed cluster", lambda r: r.changed, ("joint",), share=True),
+    _Curve("Labels that changed", lambda r: r.changed, ("joint",), share=True),
 )
 
 

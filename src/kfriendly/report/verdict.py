@@ -75,7 +75,7 @@ def _outcome(other: Scores, wins: list[Lead], losses: list[Lead]) -> dict[str, s
         outcome = "same"
         sentence = (
             f"{name[0].upper()}{name[1:]} finds nearly the same clusters "
-            f"(agreement {other.agreement:.2f} of 1)."
+            f"(agreement {other.agreement:.2f} of 1): it would have done."
         )
     elif len(wins) > len(losses) and any(lead.home != "DCN" for lead in wins):
         outcome = "better"
