@@ -28,13 +28,25 @@ try:
     main()
 except SystemExit:
     pass
-heavy = {"torch", "sklearn", "numpy", "matplotlib"} & set(sys.modules)
+heavy = {"torch", "sklearn", "numpy", "matplotlib", "pyarrow"} & set(sys.modules)
 print("heavy:", sorted(heavy))
 """
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["demo", "--nonsense"], ["data", "--help"]]
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["demo", "--nonsense"],
+        ["data", "--help"],
+        ["fit", "--help"],
+        ["fit", "rows.csv"],
+        ["fit", "rows.csv", "-k", "many"],
+        ["fit", "rows.csv", "-k", "2", "--hidden", "wide"],
+        ["sweep", "rows.csv", "-k", "20:2"],
+        ["predict", "run"],
+    ],
 )
 def test_help_and_argument_errors_import_nothing_heavy(words: list[str]) -> None:
     done = subprocess.run(

@@ -6,7 +6,9 @@ import pytest
 from kfriendly import DCN
 from kfriendly.sweep import Sweep, SweepPoint, sweep_clusters
 
-QUICK = {"hidden": (8,), "pretrain_epochs": 15, "max_epochs": 5, "random_state": 0}
+
+def quick() -> DCN:
+    return DCN(hidden=(8,), pretrain_epochs=15, max_epochs=5, random_state=0)
 
 
 def point(K: int, stability: float, silhouette: float) -> SweepPoint:
@@ -37,7 +39,7 @@ def test_nothing_is_suggested_where_starts_disagree() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_sweep_finds_clear_clusters() -> None:
-    sweep = sweep_clusters(DCN(**QUICK), blobs(4), range(2, 7))
+    sweep = sweep_clusters(quick(), blobs(4), range(2, 7))
     assert sweep.suggestion == 4
     assert sweep.n_components == 4 and sweep.n_networks == 4
     assert sweep.points[2].smallest == 60
@@ -45,7 +47,7 @@ def test_sweep_finds_clear_clusters() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_pretraining_is_shared_and_a_point_does_not_depend_on_the_others() -> None:
-    model = DCN(n_components=3, **QUICK)
+    model = quick().set_params(n_components=3)
     both = sweep_clusters(model, blobs(3), [3, 5]).points[1]
     alone = sweep_clusters(model, blobs(3), [5]).points[0]
     assert both[:5] == alone[:5]

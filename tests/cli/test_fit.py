@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -267,7 +268,7 @@ def test_interrupt_in_joint_training_keeps_what_was_learned(
 
     def interrupt(self: ShowProgress, estimator: Any, context: Any) -> bool:
         if context.task_name == "epoch" and self.phase == "joint" and not self.stop:
-            os.kill(os.getpid(), 2)
+            os.kill(os.getpid(), signal.SIGINT)
         return original(self, estimator, context)
 
     monkeypatch.setattr(ShowProgress, "on_fit_task_end", interrupt)
@@ -276,6 +277,17 @@ def test_interrupt_in_joint_training_keeps_what_was_learned(
     assert result.exit_code == 75 and "stopped early" in result.stderr
     about = read_run(tmp_path / "run")
     assert about["outcome"]["stopped_early"] and about["outcome"]["epochs"] == 1
+
+
+def test_terminated_while_loading_leaves_nothing(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(*words: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(fit_module, "load", end)
+    result = run("fit", rows, "-k", 2, "-o", tmp_path / "run")
+    assert result.exit_code == 130 and os.listdir(tmp_path) == []
 
 
 def test_dry_run_explains_and_writes_nothing(rows: Path, tmp_path: Path) -> None:

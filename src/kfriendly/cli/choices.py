@@ -72,7 +72,7 @@ def _as_given(choice: Choice, model: DCN) -> Choice:
 
 def _network(plan: Plan, many: str) -> tuple[str, str]:
     if isinstance(plan.build, ConvFactory):
-        return "convolutions", "the rows are images"
+        return "convolutions", "given"
     if isinstance(plan.build, MLPFactory):
         widths = ", ".join(map(str, plan.build.hidden))
         return f"dense layers of {widths}", f"for {many}"

@@ -13,6 +13,7 @@ from kfriendly.cli.choices import Choice, explain
 from kfriendly.cli.fit import make_checked_plan
 from kfriendly.cli.loading import Loaded, load, parameters_for
 from kfriendly.cli.memory import free_bytes, in_bytes
+from kfriendly.cli.progress import noted_warnings
 from kfriendly.cli.screen import Screen, in_words
 from kfriendly.cli.wishes import FitWish
 from kfriendly.estimator import DCN
@@ -46,9 +47,10 @@ def tell_plan(wish: FitWish, screen: Screen) -> None:
     loaded = load(wish.input, screen, wish.parameters["random_state"])
     model = DCN(**parameters_for(loaded.features, wish.parameters))
     plan = make_checked_plan(model, loaded.X)
-    scaling = model._find_scaling(loaded.X)
     screen.begin("try")
-    found = estimate(plan, scaling, loaded.X)
+    with noted_warnings(screen):
+        scaling = model._find_scaling(loaded.X)
+        found = estimate(plan, scaling, loaded.X)
     screen.end("try", "a few steps")
     screen.close()
     choices = explain(model, plan, scaling)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -46,7 +48,8 @@ _NOT_WRITABLE = {errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EI
 def exit_codes(screen: Screen) -> Iterator[None]:
     """Turn what goes wrong into a message and an exit code, never into a trace."""
     try:
-        yield
+        with _terminable():
+            yield
     except KeyboardInterrupt:
         screen.close()
         _leave(screen, Code.KILLED, "Stopped. Nothing was written.")
@@ -62,6 +65,24 @@ def exit_codes(screen: Screen) -> Iterator[None]:
         if code is Code.BUG:
             _leave(screen, code, _bug(error))
         _leave(screen, code, _words(error))
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does, so that nothing is left half-written."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, leave)
+    except ValueError:  # not the main thread, where signals do not arrive
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def code_of(error: Exception) -> Code:

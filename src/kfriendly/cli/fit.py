@@ -2,7 +2,6 @@
 
 import os
 import time
-import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,13 @@ from kfriendly.cli import runs
 from kfriendly.cli.choices import explain
 from kfriendly.cli.exits import Code, Refused
 from kfriendly.cli.loading import Loaded, load, parameters_for
-from kfriendly.cli.progress import ShowProgress, as_json, stoppable
+from kfriendly.cli.progress import (
+    ShowProgress,
+    as_json,
+    in_text,
+    noted_warnings,
+    stoppable,
+)
 from kfriendly.cli.screen import Screen
 from kfriendly.cli.summary import show_summary
 from kfriendly.cli.tables import name_of_ids, new_table, table_of
@@ -105,8 +110,7 @@ def train(model: DCN, X: Any, screen: Screen, *, strict: bool) -> Fitted:
     """Fit with progress; Ctrl-C in joint training ends it early and keeps the model."""
     progress = ShowProgress(screen)
     began = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, stoppable(progress, screen):
-        warnings.simplefilter("always")
+    with noted_warnings(screen) as caught, stoppable(progress, screen):
         model.set_callbacks(progress).fit(X)
     seconds = time.perf_counter() - began
     collapsed = [w for w in caught if issubclass(w.category, CollapseWarning)]
@@ -116,10 +120,7 @@ def train(model: DCN, X: Any, screen: Screen, *, strict: bool) -> Fitted:
             str(collapsed[0].message),
             "--strict was given, so nothing is written.",
         )
-    said = list(dict.fromkeys(str(warning.message) for warning in caught))
-    for text in said:
-        screen.note(text)
-    return Fitted(model, seconds, said, progress.stop)
+    return Fitted(model, seconds, in_text(caught), progress.stop)
 
 
 def describe_rows(model: DCN, X: Any) -> dict[str, np.ndarray]:

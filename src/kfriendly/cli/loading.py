@@ -49,7 +49,7 @@ def load(wish: InputWish, screen: Screen, seed: int) -> Loaded:
     X = features.transform(batch)
     notes += features.notes
     if batch.labels is not None and wish.label is None:
-        notes.append("Known classes are used for scores only, never in training.")
+        notes.append("The known classes of this data are never used in training.")
     screen.end("load", f"{X.shape[0]:,} rows, {X.shape[1]:,} columns")
     for note in notes:
         screen.note(note)
@@ -63,8 +63,10 @@ def options_of(wish: InputWish) -> InputOptions:
 
 
 def parameters_for(features: Features, given: dict[str, Any]) -> dict[str, Any]:
-    """Add the shape of images, which convolutions need, to the estimator's."""
-    shape = features.input_shape
-    if shape is None or given.get("network") == "mlp" or "hidden" in given:
+    """Add the shape of images to the estimator's, if convolutions were asked for.
+
+    They are not the default: without a GPU they take ten times as long as dense layers.
+    """
+    if features.input_shape is None or given.get("network") != "conv":
         return given
-    return {**given, "input_shape": shape}
+    return {**given, "input_shape": features.input_shape}

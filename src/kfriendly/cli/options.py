@@ -155,7 +155,11 @@ Hidden = Annotated[
 ]
 NetworkOption = Annotated[
     Network,
-    typer.Option("--network", help="conv is for images.", rich_help_panel=_TRAIN),
+    typer.Option(
+        "--network",
+        help="conv is for images, and slow without a GPU.",
+        rich_help_panel=_TRAIN,
+    ),
 ]
 InitOption = Annotated[
     Start, typer.Option("--init", help="First clusters.", rich_help_panel=_TRAIN)

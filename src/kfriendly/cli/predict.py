@@ -19,6 +19,7 @@ from kfriendly.inputs import (
     InputOptions,
     features_from_json,
     open_input,
+    options_for,
 )
 
 # Values of a part; rows follow from the columns.
@@ -98,6 +99,7 @@ def _open(job: Job) -> _Opened:
         ) from error
     # Known classes are not needed here, and may not be there.
     options = replace(options, label=None, id=job.id or options.id)
+    options = options_for(features, options)
     try:
         source = open_input(job.spec, options)
     except BadInput:

@@ -1,6 +1,7 @@
 """Progress of a fit on the screen, as a scikit-learn callback."""
 
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -105,6 +106,21 @@ def stoppable(progress: ShowProgress, screen: Screen) -> Iterator[None]:
     finally:
         for number, handler in zip(signals, before, strict=True):
             signal.signal(number, handler)
+
+
+@contextmanager
+def noted_warnings(screen: Screen) -> Iterator[list[warnings.WarningMessage]]:
+    """Show warnings as notes when the work is done, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+    for text in in_text(caught):
+        screen.note(text)
+
+
+def in_text(caught: list[warnings.WarningMessage]) -> list[str]:
+    """List what warnings say, each once."""
+    return list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def describe(record: EpochRecord) -> str:

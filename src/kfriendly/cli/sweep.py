@@ -12,7 +12,7 @@ from rich.text import Text
 from kfriendly.cli import runs
 from kfriendly.cli.fit import make_checked_plan
 from kfriendly.cli.loading import Loaded, load, parameters_for
-from kfriendly.cli.progress import as_json, describe
+from kfriendly.cli.progress import as_json, describe, noted_warnings
 from kfriendly.cli.screen import Screen
 from kfriendly.cli.wishes import SweepWish
 from kfriendly.estimator import DCN
@@ -31,7 +31,8 @@ def run_sweep(wish: SweepWish, screen: Screen) -> None:
         given = parameters_for(loaded.features, wish.parameters)
         model = DCN(max(wish.n_clusters), **given)
         make_checked_plan(model, loaded.X)
-        sweep = _sweep(model, loaded, wish, screen)
+        with noted_warnings(screen):
+            sweep = _sweep(model, loaded, wish, screen)
         if folder is not None:
             draw_sweep(sweep, folder / PICTURE)
             runs.write_json(folder / TABLE, _about(wish, loaded, model, sweep))
@@ -140,7 +141,7 @@ def _shown(sweep: Sweep, wish: SweepWish) -> Group:
             "█" * round(20 * max(0.0, point.stability)) + (" <- take this" * best),
             style="bold" if best else "",
         )
-    lines: list[Any] = [table, "", Text(sweep.reason, style="bold")]  # Any: rich's
+    lines: list[Any] = ["", table, "", Text(sweep.reason, style="bold")]  # Any: rich's
     if sweep.suggestion is not None:
         lines.append(
             Text(f"Next: kfriendly fit {wish.input.spec} -k {sweep.suggestion}")

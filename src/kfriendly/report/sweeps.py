@@ -11,7 +11,7 @@ from kfriendly.sweep import Sweep
 _PANELS = {
     "stability": "stability over starts\n(higher is better)",
     "silhouette": "silhouette, pre-trained space\n(higher is better)",
-    "cost": "share of variance within clusters\n(always falls; look for the bend)",
+    "cost": "share of variance within clusters\n(falls with K; look for the bend)",
 }
 
 
