@@ -7,15 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
-from kfriendly import DCN, __version__
+from kfriendly import __version__
 from kfriendly.cli import data as data_module
 from kfriendly.cli import demo as demo_module
 from kfriendly.cli import paper as paper_module
 from kfriendly.cli.app import app
-from kfriendly.cli.progress import ShowProgress
 from kfriendly.datasets import Dataset, catalogue, make_sigmoid_sigmoid
 from kfriendly.datasets.base import Entry
 from kfriendly.datasets.files import DataFile
@@ -30,13 +28,25 @@ try:
     main()
 except SystemExit:
     pass
-heavy = {"torch", "sklearn", "numpy", "matplotlib"} & set(sys.modules)
+heavy = {"torch", "sklearn", "numpy", "matplotlib", "pyarrow"} & set(sys.modules)
 print("heavy:", sorted(heavy))
 """
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["demo", "--nonsense"], ["data", "--help"]]
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["demo", "--nonsense"],
+        ["data", "--help"],
+        ["fit", "--help"],
+        ["fit", "rows.csv"],
+        ["fit", "rows.csv", "-k", "many"],
+        ["fit", "rows.csv", "-k", "2", "--hidden", "wide"],
+        ["sweep", "rows.csv", "-k", "20:2"],
+        ["predict", "run"],
+    ],
 )
 def test_help_and_argument_errors_import_nothing_heavy(words: list[str]) -> None:
     done = subprocess.run(
@@ -71,22 +81,6 @@ def test_demo_says_so_when_it_cannot_write(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "file" / "x")])
     assert result.exit_code == 2
     assert "Choose another --out" in result.output
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("terminal", [True, False])
-def test_progress_shows_phases(terminal: bool, tmp_path: Path) -> None:
-    with (tmp_path / "out").open("w+") as file:
-        console = Console(file=file, force_terminal=terminal, width=120)
-        dcn = DCN(2, n_init=2, pretrain_epochs=2, max_epochs=2, layer_epochs=1)
-        X = np.random.RandomState(0).randn(40, 4)
-        dcn.set_callbacks(ShowProgress(console, "mine")).fit(X)
-        file.seek(0)
-        text = file.read()
-    assert "mine: pre-training" in text
-    assert "mine: joint training" in text
-    assert ("2/2" in text) == terminal
-    assert ("2 epochs, reconstruction error" in text) != terminal
 
 
 @pytest.fixture

@@ -14,7 +14,15 @@ from sklearn.metrics import (
 )
 
 from kfriendly import metrics
-from kfriendly.metrics import acc, agreement, ari, nmi, silhouette, stability
+from kfriendly.metrics import (
+    acc,
+    agreement,
+    ari,
+    margin_confidence,
+    nmi,
+    silhouette,
+    stability,
+)
 
 label_lists = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=2)
 
@@ -137,3 +145,16 @@ def test_silhouette_is_nan_if_the_sample_has_one_cluster() -> None:
     labels[0] = 1
     X = np.arange(1000.0)[:, None]
     assert math.isnan(silhouette(X, labels, max_rows=3, seed=0))
+
+
+def test_margin_confidence_of_the_two_nearest_of_three() -> None:
+    D = [[4, 1, 8], [3, 3, 9], [0, 5, 5], [0, 0, 1]]
+    assert margin_confidence(D).tolist() == [0.75, 0.0, 1.0, 0.0]
+
+
+def test_margin_confidence_of_one_cluster_is_one() -> None:
+    assert margin_confidence([[2.0], [0.0]]).tolist() == [1.0, 1.0]
+
+
+def test_margin_confidence_keeps_precision_and_takes_no_rows() -> None:
+    assert margin_confidence(np.empty((0, 3), np.float32)).dtype == np.float32

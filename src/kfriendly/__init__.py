@@ -13,6 +13,8 @@ if TYPE_CHECKING:
         DataScaleWarning,
         EmptyClusterWarning,
         KfriendlyError,
+        ModelFileError,
+        NotSavable,
         TrainingDiverged,
     )
     from kfriendly.estimator import DCN
@@ -34,6 +36,8 @@ __all__ = [
     "KfriendlyError",
     "LayerPair",
     "MLPFactory",
+    "ModelFileError",
+    "NotSavable",
     "SoftKMeans",
     "TrainingDiverged",
 ]
@@ -48,6 +52,8 @@ _HOMES = {
         "DataScaleWarning",
         "EmptyClusterWarning",
         "KfriendlyError",
+        "ModelFileError",
+        "NotSavable",
         "TrainingDiverged",
     ],
 }

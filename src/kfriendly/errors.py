@@ -7,6 +7,9 @@
       UnknownName            (also ValueError)          no such data set or baseline
       DataNotFound           (also FileNotFoundError)   a data file cannot be had
       DataCorrupt            (also ValueError)          a data file is not whole
+      ModelFileError         (also ValueError)          a saved model is not whole
+      NotSavable             (also TypeError)           a model has parts of the user's
+      BadInput               (also ValueError)          a user's data cannot be used
 
     sklearn.exceptions.ConvergenceWarning
       CollapseWarning        the latent space or the assignment has become trivial
@@ -36,6 +39,21 @@ class DataNotFound(KfriendlyError, FileNotFoundError):
 
 class DataCorrupt(KfriendlyError, ValueError):
     """A data file does not have the checksum of the original."""
+
+
+class BadInput(KfriendlyError, ValueError):
+    """A user's file or rows cannot be used as they are.
+
+    The message has a line of what, a line of where and a line of what to do.
+    """
+
+
+class ModelFileError(KfriendlyError, ValueError):
+    """A saved model is damaged, not a model, or of a newer version."""
+
+
+class NotSavable(KfriendlyError, TypeError):
+    """A model has a part that is not kfriendly's own, and no file can hold it."""
 
 
 class CollapseWarning(ConvergenceWarning):

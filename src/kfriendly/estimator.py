@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -22,10 +23,18 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kfriendly.criteria import CRITERIA, Criterion
-from kfriendly.defaults import make_plan, resolve_loss, resolve_scale
+from kfriendly.criteria.base import distances
+from kfriendly.defaults import (
+    make_plan,
+    resolve_device,
+    resolve_loss,
+    resolve_scale,
+)
 from kfriendly.losses import LOSSES, Loss, kl
+from kfriendly.model_files import MANIFEST, load_model, save_model
 from kfriendly.monitoring import CallbackMonitor
 from kfriendly.networks import NetworkFactory
+from kfriendly.storage import new_folder
 from kfriendly.training.alternating import AssignmentRule, EmptyPolicy
 from kfriendly.training.descent import Descent
 from kfriendly.training.failures import warn_of_failures
@@ -406,6 +415,64 @@ class DCN(
             self._state.network, self._plan.objective, source
         )
         return -losses.cpu().numpy().astype(source.dtype)
+
+    def distances(self, X: ArrayLike) -> np.ndarray:
+        """Compute the Euclidean distance of each row to each centre, in latent space.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+        """
+        source, state = self._source(X), self._state
+        H = encode_rows(state.network, source)
+        D = distances(H, state.cluster.M).cpu().numpy()  # (n, K)
+        return D.astype(source.dtype, copy=False)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the fitted model to a folder: numbers and JSON, never code.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder to make.
+        overwrite : bool
+            Whether a model that is there may be replaced. It is removed only when
+            the new one stands.
+        """
+        check_is_fitted(self)
+        with new_folder(Path(path), overwrite, marker=MANIFEST) as folder:
+            save_model(self, folder)
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str | None = None) -> Self:
+        """Read a model that `save` has written; it predicts exactly as it did.
+
+        Safe with a file from a stranger: it is checked, and nothing in it is run.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        device : str or None
+            Where to compute; None is where the model was asked to.
+
+        Returns
+        -------
+        model : DCN
+
+        Raises
+        ------
+        ModelFileError
+            If the files are damaged, not a model, or of a newer version.
+        """
+        model: Self = load_model(
+            Path(path), cls, lambda asked: resolve_device(device or asked)
+        )
+        return model
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

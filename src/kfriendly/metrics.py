@@ -95,6 +95,35 @@ def stability(labelings: list[ArrayLike]) -> float:
     return float(agreement(labelings).mean())
 
 
+def margin_confidence(distances: ArrayLike) -> np.ndarray:
+    """Compute how clearly each row is in its cluster: 1 - d1/d2, 0 to 1.
+
+    d1 and d2 are the distances to the nearest and the next centre. Zero is halfway
+    between two clusters, one on a centre. With a single cluster it is one.
+
+    Parameters
+    ----------
+    distances : array-like of shape (n_samples, n_clusters)
+
+    Returns
+    -------
+    confidence : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> margin_confidence([[1.0, 4.0], [3.0, 3.0]])
+    array([0.75, 0.  ])
+    """
+    D = np.asarray(distances)
+    D = D.astype(np.result_type(D, np.float32))
+    if D.shape[1] == 1:
+        return np.ones(len(D), dtype=D.dtype)
+    nearest, next_ = np.partition(D, 1, axis=1)[:, :2].T
+    # A row on two centres at once is as unclear as can be.
+    share = np.divide(nearest, next_, out=np.ones_like(next_), where=next_ > 0)
+    return np.asarray(1 - share)
+
+
 def silhouette(
     X: ArrayLike, labels: ArrayLike, *, max_rows: int = 5_000, seed: int = 0
 ) -> float:

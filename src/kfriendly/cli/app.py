@@ -11,10 +11,8 @@ except ImportError:  # pragma: no cover - needs an environment without the extra
     sys.exit("The command line needs more packages: pip install 'kfriendly[app]'")
 
 from kfriendly import __version__
-
-# Exit codes.
-USAGE = 2
-BAD_DATA = 3
+from kfriendly.cli import verbs
+from kfriendly.cli.exits import Code
 
 app = typer.Typer(
     help="Find clusters in data on which K-means fails.",
@@ -41,6 +39,18 @@ def _options(
     pass
 
 
+for verb in (
+    verbs.fit,
+    verbs.sweep,
+    verbs.predict,
+    verbs.transform,
+    verbs.report,
+    verbs.compare,
+    verbs.inspect,
+):
+    app.command()(verb)
+
+
 @app.command()
 def demo(
     out: Annotated[
@@ -56,7 +66,7 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         print(f"Cannot write to {out}: {error.strerror}. Choose another --out.")
-        raise typer.Exit(USAGE) from error
+        raise typer.Exit(int(Code.USAGE)) from error
     from kfriendly.cli.demo import run_demo
 
     run_demo(out, seed)
@@ -151,12 +161,12 @@ def _finish(work: Callable[[], bool]) -> None:
         good = work()
     except UnknownName as error:
         print(error, file=sys.stderr)
-        raise typer.Exit(USAGE) from error
+        raise typer.Exit(int(Code.USAGE)) from error
     except (DataNotFound, DataCorrupt) as error:
         print(error, file=sys.stderr)
-        raise typer.Exit(BAD_DATA) from error
+        raise typer.Exit(int(Code.DATA)) from error
     if not good:
-        raise typer.Exit(BAD_DATA)
+        raise typer.Exit(int(Code.DATA))
 
 
 def main() -> None:

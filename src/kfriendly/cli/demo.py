@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
 from kfriendly.cli.progress import ShowProgress
+from kfriendly.cli.screen import Screen
 from kfriendly.datasets import make_sigmoid_sigmoid
 from kfriendly.estimator import DCN
 from kfriendly.metrics import acc, ari, nmi
@@ -32,7 +33,7 @@ def run_demo(out: Path, seed: int) -> None:
     """Cluster both data sets, print a table and write picture and report."""
     console = Console()
     began = time.perf_counter()
-    results = [_cluster(name, X, y, seed, console) for name, X, y in _data(seed)]
+    results = [_cluster(name, X, y, seed) for name, X, y in _data(seed)]
     table = _table(results)
     console.print(table)
     picture = out / "spaces.png"
@@ -50,11 +51,12 @@ def _data(seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     yield "digits", digits.data[:, varying], digits.target
 
 
-def _cluster(
-    name: str, X: np.ndarray, y: np.ndarray, seed: int, console: Console
-) -> _Result:
+def _cluster(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> _Result:
     K = len(np.unique(y))
-    dcn = DCN(K, random_state=seed).set_callbacks(ShowProgress(console, name)).fit(X)
+    screen = Screen()
+    screen.say(name)
+    dcn = DCN(K, random_state=seed).set_callbacks(ShowProgress(screen)).fit(X)
+    screen.close()
     labels = {
         "K-means": KMeans(K, n_init=10, random_state=seed).fit_predict(X),
         "SAE+KM": dcn.sae_km_labels_,

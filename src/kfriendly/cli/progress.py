@@ -1,77 +1,167 @@
-"""Progress of a fit on the terminal, as a scikit-learn callback."""
+"""Progress of a fit on the screen, as a scikit-learn callback."""
 
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+import numpy as np
 
-_PHASES = {
-    "layers": "pre-training layer",
-    "pretrain": "pre-training",
-    "joint": "joint training",
-}
+from kfriendly.cli.screen import Screen
+from kfriendly.training.history import EpochRecord
+
+# The estimator's phases, as shown; `start` and `final` lie between and after them.
+PHASES = {"layers": "layers", "pretrain": "pre-train", "joint": "joint"}
+_BLOCKS = "▁▂▃▄▅▆▇█"
+# More clusters than this are told by their smallest and largest only.
+_MOST_BLOCKS = 24
 
 
 class ShowProgress:
-    """A bar for each phase with losses and time left; plain lines without a terminal.
+    """A bar or lines for each phase, with losses, sizes and time left.
 
     Parameters
     ----------
-    console : rich.console.Console
+    screen : Screen
         Where to show it.
-    name : str
-        What is being fitted.
+
+    Attributes
+    ----------
+    stop : bool
+        Set it to end joint training after the epoch under way.
+    phase : str
+        The phase under way.
     """
 
-    def __init__(self, console: Console, name: str) -> None:
-        self._console = console
-        self._name = name
-        self._bars: dict[int, TaskID] = {}
-        self._progress = Progress(
-            TextColumn("{task.description:<34}"),
-            BarColumn(bar_width=12),
-            TextColumn("{task.completed:>3.0f}/{task.total:.0f}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[losses]}"),
-            console=console,
-            disable=not console.is_terminal,
-        )
+    def __init__(self, screen: Screen) -> None:
+        self.stop = False
+        self.phase = ""
+        self._screen = screen
+        self._done = 0
 
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Show the bars."""
-        self._progress.start()
+    def setup(self, estimator: Any, context: Any) -> None:  # Any: scikit-learn's types
+        """Nothing is shown before the first phase."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Leave the bars as they are."""
-        self._progress.stop()
+        """End what is under way: all is trained."""
+        if self.phase:
+            self._end("best start kept" if self.phase == "final" else "done")
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Add a bar when a phase begins."""
-        if context.task_name in _PHASES:
-            title = f"{self._name}: {_PHASES[context.task_name]}"
-            self._bars[id(context)] = self._progress.add_task(
-                title, total=context.max_subtasks, losses=""
-            )
+        """Show a phase when it begins."""
+        if context.task_name in PHASES:
+            if self.phase:
+                self._end("first clusters found")
+            self._begin(PHASES[context.task_name], context.max_subtasks)
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Move the bar after each epoch; print a line after each phase."""
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """Show each epoch; tell whether training shall stop."""
         if context.task_name == "epoch":
             record = estimator.history_[-1]
-            losses = f"error {record.reconstruction.mean():.3g}"
-            if record.changed is not None:
-                losses += f", {record.changed.mean():.1%} moved"
-            self._progress.update(
-                self._bars[id(context.parent)], advance=1, losses=losses
-            )
-        elif context.task_name in _PHASES and not self._console.is_terminal:
-            record = estimator.history_[-1]
-            self._console.print(
-                f"{self._name}: {_PHASES[context.task_name]}, {record.epoch + 1} "
-                f"epochs, reconstruction error {record.reconstruction.mean():.3g}"
-            )
+            total = context.parent.max_subtasks
+            self._done += 1
+            words = describe(record)
+            self._screen.advance(self.phase, self._done, total, words)
+            self._screen.event("epoch", of=total, **as_json(record))
+        elif context.task_name in PHASES:
+            self._end(describe(estimator.history_[-1]))
+            self._begin("final" if context.task_name == "joint" else "start", None)
+        return self.stop and self.phase == "joint"
+
+    def _begin(self, phase: str, total: int | None) -> None:
+        self.phase, self._done = phase, 0
+        self._screen.begin(phase, total)
+
+    def _end(self, words: str) -> None:
+        self._screen.end(self.phase, words)
+        self.phase = ""
+
+
+@contextmanager
+def stoppable(progress: ShowProgress, screen: Screen) -> Iterator[None]:
+    """Let the first Ctrl-C or SIGTERM end joint training early; a second one leaves.
+
+    Before joint training there is nothing worth keeping: the first one leaves.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if progress.stop or progress.phase != "joint":
+            raise KeyboardInterrupt
+        progress.stop = True
+        screen.note(
+            "Stopping: what has been learned is kept and written. "
+            "Press Ctrl-C again to leave at once."
+        )
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    try:
+        before = [signal.signal(number, stop) for number in signals]
+    except ValueError:  # not the main thread, where signals do not arrive
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def noted_warnings(screen: Screen) -> Iterator[list[warnings.WarningMessage]]:
+    """Show warnings as notes when the work is done, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+    for text in in_text(caught):
+        screen.note(text)
+
+
+def in_text(caught: list[warnings.WarningMessage]) -> list[str]:
+    """List what warnings say, each once."""
+    return list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def describe(record: EpochRecord) -> str:
+    """Say an epoch in words; of many starts, the best."""
+    record = _best(record)
+    words = f"error {float(record.reconstruction):.3g}"
+    if record.sizes is None or record.changed is None:
+        return words
+    sizes = np.asarray(record.sizes)
+    return (
+        f"{words}, cost {float(record.clustering):.3g}, "
+        f"{float(record.changed):.1%} moved, sizes {bars(sizes)}"
+        f"{sizes.min():,}-{sizes.max():,}"
+    )
+
+
+def bars(sizes: np.ndarray) -> str:
+    """Draw the sizes of clusters as a row of blocks.
+
+    Examples
+    --------
+    >>> bars(np.array([1, 4, 8]))
+    '▁▄█ '
+    """
+    if len(sizes) > _MOST_BLOCKS:
+        return ""
+    heights = np.ceil(sizes / max(1, sizes.max()) * len(_BLOCKS)).astype(int)
+    return "".join(_BLOCKS[max(0, height - 1)] for height in heights) + " "
+
+
+def as_json(record: EpochRecord) -> dict[str, Any]:
+    """Turn an epoch into JSON-able values; of many starts, the best."""
+    values = _best(record)._asdict()
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _best(record: EpochRecord) -> EpochRecord:
+    if np.ndim(record.objective) == 0:
+        return record
+    return record.take(int(np.argmin(record.objective)))

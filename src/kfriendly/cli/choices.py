@@ -1,0 +1,96 @@
+"""What "auto" has become for this data, and why."""
+
+from typing import Any, NamedTuple
+
+from kfriendly.estimator import DCN
+from kfriendly.networks import ConvFactory, MLPFactory
+from kfriendly.training.run import Plan
+from kfriendly.training.scaling import Scaling
+
+
+class Choice(NamedTuple):
+    """A parameter, what it is here, and why."""
+
+    name: str
+    value: str | int | float | list[int]
+    why: str
+
+
+def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
+    """List every choice of a fit."""
+    narrow = plan.n_features <= 256
+    many = "at most 256 columns" if narrow else "more than 256 columns"
+    network, why = _network(plan, many)
+    batches = "as many as make about {:,} steps, at least {}, at most 100"
+    choices = [
+        Choice("n_clusters", plan.n_clusters, "given"),
+        Choice("scale", scaling.rule, _scale(scaling.rule)),
+        Choice("network", network, why),
+        Choice(
+            "n_components",
+            plan.n_components,
+            "as many as clusters, or as columns if those are fewer",
+        ),
+        Choice(
+            "n_init",
+            plan.n_init,
+            "four networks of this size train quickly; the best is kept"
+            if narrow
+            else "networks of this size train slowly",
+        ),
+        Choice("init", plan.init, _INIT[plan.init]),
+        Choice("criterion", str(model.criterion), "K-means, as in the paper"),
+        Choice(
+            "lam",
+            "auto" if plan.lam is None else plan.lam,
+            "set after pre-training so that both terms weigh alike",
+        ),
+        Choice("batch_size", plan.joint.batch_size, "256, or a fortieth of few rows"),
+        Choice("pretrain_epochs", plan.pretrain.n_epochs, batches.format(1_400, 20)),
+        Choice("max_epochs", plan.joint.n_epochs, batches.format(800, 15)),
+        Choice(
+            "optimizer",
+            f"{plan.joint.descent.method}, rate {plan.joint.descent.learning_rate:g}",
+            "larger steps for narrow layers",
+        ),
+        Choice("device", str(plan.device), "the GPU if there is one"),
+        Choice("random_state", _seed(model.random_state), "same seed, same clusters"),
+    ]
+    return [_as_given(choice, model) for choice in choices]
+
+
+def _as_given(choice: Choice, model: DCN) -> Choice:
+    """Say so where a parameter was set by hand."""
+    default = DCN().get_params()
+    said = model.get_params()[choice.name]
+    if choice.name == "network":
+        hand = model.hidden != "auto" or said != "auto"
+    else:
+        hand = choice.name != "random_state" and said != default[choice.name]
+    return choice._replace(why="given") if hand else choice
+
+
+def _network(plan: Plan, many: str) -> tuple[str, str]:
+    if isinstance(plan.build, ConvFactory):
+        return "convolutions", "given"
+    if isinstance(plan.build, MLPFactory):
+        widths = ", ".join(map(str, plan.build.hidden))
+        return f"dense layers of {widths}", f"for {many}"
+    return str(plan.build), "given"
+
+
+_INIT = {
+    "mixture": "finds clusters of unequal size and shape, which K-means would cut",
+    "kmeans": "as in the paper",
+}
+
+
+def _scale(rule: str) -> str:
+    return {
+        "standard": "columns in different units: each gets mean 0 and deviation 1",
+        "common": "columns in like units: all are divided by one number",
+    }.get(rule, "given")
+
+
+def _seed(state: Any) -> int | str:  # Any: scikit-learn's random state
+    return state if isinstance(state, int) else "none"
