@@ -19,6 +19,7 @@ QUICK: dict[str, Any] = {
     "pretrain_epochs": 2,
     "max_epochs": 2,
     "n_init": 2,
+    "views": None,  # a whitened network has more parts
     "random_state": 0,
 }
 Change = Callable[[dict[str, Any]], object]

@@ -30,6 +30,7 @@ from kfriendly.training.run import (
     build_state,
     pretrain,
     start_clusters,
+    with_views,
 )
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource
@@ -184,9 +185,10 @@ class _Shared:
         model._validate_params()
         rows = checked_rows(model, X, reset=True)
         check_enough_rows(rows.shape[0], numbers[-1])
-        self.plan = _plan(model, rows, numbers, n_starts)
+        plan = _plan(model, rows, numbers, n_starts)
         rule = resolve_scale(model.scale, resolve_loss(model.loss))
-        self._source = ArraySource(rows, find_scaling(rows, rule), self.plan.device)
+        self._source = ArraySource(rows, find_scaling(rows, rule), plan.device)
+        self.plan = with_views(plan, self._source)
         rng = check_random_state(model.random_state)
         self._seeds = rng.randint(2**31 - 1, size=n_starts).tolist()
         self.n_networks = self.plan.n_init

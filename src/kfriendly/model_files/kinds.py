@@ -21,12 +21,14 @@ from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.run import Plan
 from kfriendly.training.scaling import Scaling
+from kfriendly.views import Altered, MoveImages, Neighbors
 
 # Dataclasses and named tuples, by the name that stands in the file. Nothing else is
 # ever made from a file, and no name in it is looked up anywhere but here.
 KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
+        Altered,
         CentroidState,
         ConvFactory,
         Descent,
@@ -35,6 +37,8 @@ KINDS: dict[str, type] = {
         KMeans,
         KSubspace,
         MLPFactory,
+        MoveImages,
+        Neighbors,
         Objective,
         Phase,
         Plan,

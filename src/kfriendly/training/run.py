@@ -56,8 +56,8 @@ class Plan:
     pretrain: Phase
     joint: Phase
     rules: JointRules
-    views: ViewRule | None
     device: torch.device
+    views: ViewRule | None = None
 
 
 class Start(NamedTuple):
@@ -108,7 +108,7 @@ def train(
     Networks that can be stacked train together, as many as memory allows. Batches are
     the same for every start, so together or one by one makes no difference but time.
     """
-    seen = _with_views(plan, source)
+    seen = with_views(plan, source)
     results = [
         _train_group(source, seen, group, seeds[0], monitor)
         for group in _groups(plan, seeds)
@@ -124,7 +124,7 @@ def train(
     )
 
 
-def _with_views(plan: Plan, source: ArraySource) -> Plan:
+def with_views(plan: Plan, source: ArraySource) -> Plan:
     """Let pre-training and joint training see views, if any are wanted."""
     if plan.views is None:
         return plan
