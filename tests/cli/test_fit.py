@@ -91,6 +91,12 @@ def test_summary_tells_verdict_clusters_and_place(rows: Path, tmp_path: Path) ->
     assert "'name' is set aside" in result.stderr
 
 
+def test_summary_compares_with_known_classes(rows: Path, tmp_path: Path) -> None:
+    words = ("-k", 3, "-o", tmp_path / "run", "--label", "kind", *TINY)
+    result = run("fit", rows, *words)
+    assert result.exit_code == 0 and "not used in training: NMI" in result.stdout
+
+
 def test_csv_labels_with_row_numbers_and_columns(rows: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ("--format", "csv", "--keep-columns", "--drop", "kind", *TINY)

@@ -127,7 +127,10 @@ def _table(heading: str, folders: tuple[Path, Path], lines: dict[str, Any]) -> T
 
 def _words(agreement: Agreement, same: bool) -> str:
     if agreement.ari is None:
-        return "The runs share no rows, so their clusters cannot be compared."
+        return (
+            "The runs share no rows, so their clusters cannot be compared. "
+            "Fit both with the same --id."
+        )
     known = "" if same else " The data differ: rows are matched by their ids only."
     return (
         f"On {agreement.shared:,} shared rows the clusters agree to "

@@ -21,6 +21,7 @@ def show_summary(
     lines = [Text(verdict["headline"], style=_COLOURS.get(verdict["level"], "bold"))]
     lines += [Text(f"- {reason}") for reason in verdict["reasons"]]
     lines += [Text(f"- {each['sentence']}") for each in verdict["comparisons"]]
+    lines += [Text(f"- {sentence}") for sentence in _known_classes(verdict["scores"])]
     seconds = in_words(about["outcome"]["seconds"])
     shown = Group(
         "",
@@ -40,13 +41,26 @@ def show_summary(
     )
 
 
+def _known_classes(scores: list[dict[str, Any]]) -> list[str]:
+    """Say how near the clusters come to known classes, if there are any."""
+    dcn, *others = scores
+    if dcn.get("nmi") is None:
+        return []
+    said = [f"{each['method']} {each['nmi']:.2f}" for each in others]
+    return [
+        f"Known classes, not used in training: NMI {dcn['nmi']:.2f} "
+        f"({', '.join(said)}), ARI {dcn['ari']:.2f}, accuracy {dcn['acc']:.2f}."
+    ]
+
+
 def _clusters(cards: list[dict[str, Any]]) -> Table:
     """List the clusters, the largest first."""
     table = Table(box=None, pad_edge=False)
     table.add_column("cluster", justify="right")
     table.add_column("rows", justify="right")
     table.add_column("share", justify="right")
-    table.add_column("what sets it apart", overflow="fold")
+    named = any(card.get("name") for card in cards)  # images have no words
+    table.add_column("what sets it apart" if named else "", overflow="fold")
     for card in cards[:_MOST_CLUSTERS]:
         table.add_row(
             str(card["cluster"]),
