@@ -12,6 +12,7 @@ from kfriendly import DCN
 from kfriendly.criteria import CRITERIA
 from kfriendly.defaults import resolve_views
 from kfriendly.metrics import ari
+from kfriendly.training.views import Walks
 from kfriendly.views import Altered, MoveImages, Neighbors
 
 QUICK: dict[str, Any] = {
@@ -147,3 +148,19 @@ def test_partial_fit_goes_on_without_views() -> None:
     X, y = _blobs()
     model = DCN(3, views="neighbors", **QUICK).partial_fit(X)
     assert ari(y, model.partial_fit(X[:150]).predict(X)) > 0.9
+
+
+def test_cut_is_the_mean_share_of_neighbors_elsewhere_by_hand() -> None:
+    neighbors = torch.tensor([[1, 2], [0, 2], [3, 1], [2, 0]], dtype=torch.int32)
+    walks = Walks(neighbors, neighbors, 1)
+    labels = torch.tensor([[0, 0, 1, 1], [0, 0, 0, 0]])
+    # Cluster 0: row 0 has one of two away, row 1 too; cluster 1: 1 of 2 and 1 of 2.
+    # All in one cluster: nothing is away, but the empty one counts as one.
+    assert walks.cut(labels, 2).tolist() == [0.5, 0.5]
+
+
+def test_start_takes_what_cuts_the_graph_least() -> None:
+    X, y = _blobs()
+    model = DCN(3, views=Neighbors(5, 2), **QUICK).fit(X)
+    assert ari(y, model.initial_labels_) > 0.95
+    assert model.start_scores_.min() < 0.02  # hardly any neighbour in another cluster

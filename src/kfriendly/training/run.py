@@ -26,11 +26,12 @@ from kfriendly.training.starts import (
     InitRule,
     cluster_latent,
     latent_sample,
+    start_from_best_cut,
     start_from_mixture,
 )
 from kfriendly.training.state import TrainState
 from kfriendly.training.threads import enough_threads
-from kfriendly.training.views import make_views
+from kfriendly.training.views import Walks, make_views
 from kfriendly.views import ViewRule
 
 # Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
@@ -165,7 +166,7 @@ def _train_group(
         start = start_clusters(state, plan, source, seeds)
         align(state, plan, source, start.labels, monitor)
     final = evaluate(state.network, state.cluster, plan.objective, source)
-    scores = _per_start(selection_score(final, source.variance))
+    scores = score_starts(final, plan, source.variance)
     chosen = int(np.argmin(scores))
     history = monitor.records[n_records:]
     labels = list(np.atleast_2d(final.labels))
@@ -213,13 +214,12 @@ def start_clusters(
     sae_km = evaluate(state.network, state.cluster, plan.objective, source)
     labels, variance = sae_km.labels, sae_km.latent_variance
     if plan.init == "mixture" and plan.joint.n_epochs:
-        # An autoencoder's latent axes have no units; the contrast gives them some.
-        whiten = not plan.objective.contrast
-        labels = start_from_mixture(
-            state, criterion, source, seeds, n_clusters=K, whiten=whiten
-        )
-        if whiten:
-            variance = torch.full_like(variance, plan.n_components)
+        if isinstance(plan.joint.views, Walks):
+            views = plan.joint.views
+            labels = start_from_best_cut(state, criterion, source, seeds, views)
+        else:
+            labels = start_from_mixture(state, criterion, source, seeds, n_clusters=K)
+            variance = torch.full_like(variance, plan.n_components)  # white
     lam = torch.full_like(variance, plan.lam or 0.0)
     if plan.lam is None:
         lam = balance(source.variance, variance)
@@ -272,8 +272,17 @@ def balance(data_variance: float, latent_variance: Tensor) -> Tensor:
     return torch.where(latent_variance > smallest, lam, 0.0)
 
 
+def score_starts(final: Evaluation, plan: Plan, data_variance: float) -> list[float]:
+    """Score starts without labels: by the cut if there is a graph, else by Eq. (4)."""
+    scores = selection_score(final, data_variance)
+    if isinstance(plan.joint.views, Walks):
+        labels = torch.from_numpy(final.labels)
+        scores = plan.joint.views.cut(labels, plan.n_clusters)
+    return [float(score) for score in scores.reshape(-1)]
+
+
 def selection_score(final: Evaluation, data_variance: float) -> Tensor:
-    """Score starts without labels: Eq. (4) in shares of variance, smaller is better.
+    """Score starts by Eq. (4) in shares of variance, smaller is better.
 
     The final latent variance is used, not that at the start: a start must not win by
     shrinking its space.
@@ -292,7 +301,3 @@ def take_start(state: TrainState, plan: Plan, start: int) -> TrainState:
     return TrainState(
         network, optimizer, state.rng, state.lam[start], cluster, state.step
     )
-
-
-def _per_start(values: Tensor) -> list[float]:
-    return [float(value) for value in values.reshape(-1)]

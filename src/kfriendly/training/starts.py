@@ -16,11 +16,14 @@ from kfriendly.networks.whitened import Whitened
 from kfriendly.training.inference import encode_rows, map_rows
 from kfriendly.training.sources import ChosenSource, Source
 from kfriendly.training.state import TrainState
+from kfriendly.training.views import Walks
 
 InitRule = Literal["mixture", "kmeans"]
 
 # Rows a mixture is fitted to: more change its components by little.
 _MIXTURE_ROWS = 5_000
+# Mixtures that are compared with K-means where a graph tells which clusters are good.
+_MIXTURES = 3
 
 
 def latent_sample(state: TrainState, source: Source, max_rows: int = 100_000) -> Tensor:
@@ -53,34 +56,67 @@ def start_from_mixture(
     seeds: Sequence[int],
     *,
     n_clusters: int,
-    whiten: bool,
 ) -> np.ndarray:
-    """Start clusters of any shape and size, in a white latent space if wanted.
+    """Whiten the latent space and start clusters of any shape and size.
 
     K-means wants round clusters of one size, which an autoencoder alone does not give.
     A Gaussian mixture finds long and unequal ones; joint training, held to them at
     first, then makes them round. Returns the labels, (..., n_rows).
     """
     H = latent_sample(state, source)
-    if whiten:
-        state.network = Whitened(state.network, H).to(H.device)
-        H = latent_sample(state, source)
-    cluster = cluster_latent(criterion, H, n_clusters, seeds)
+    state.network = Whitened(state.network, H).to(H.device)
+    H = latent_sample(state, source)
     mixtures = [
-        _mixture(h, n_clusters, seed)
+        _mixture(h, n_clusters, seed, n_init=3)
         for h, seed in zip(H.reshape(len(seeds), *H.shape[-2:]), seeds, strict=True)
     ]
     labels = map_rows(
         lambda x: _predict(mixtures, state.network.encode(x)).unsqueeze(-1), source
     ).squeeze(-1)
-    S = F.one_hot(_predict(mixtures, H), n_clusters).to(H)
-    nothing = cluster._replace(c=torch.zeros_like(cluster.c))
-    found = criterion.update(nothing, criterion.statistics(H, S))
-    state.cluster = found._replace(c=cluster.c)
+    start = cluster_latent(criterion, H, n_clusters, seeds)
+    state.cluster = _cluster_of(criterion, H, _predict(mixtures, H), start)
     return labels.int().cpu().numpy()
 
 
-def _mixture(H: Tensor, n_clusters: int, seed: int) -> GaussianMixture:
+def start_from_best_cut(
+    state: TrainState,
+    criterion: Criterion,
+    source: Source,
+    seeds: Sequence[int],
+    views: Walks,
+) -> np.ndarray:
+    """Start from K-means or one of some mixtures: from what cuts the graph least.
+
+    `state.cluster` holds K-means' clusters; returns the labels, (..., n_rows).
+    """
+    H = encode_rows(state.network, source)  # (..., n_rows, R)
+    n_clusters = state.cluster.c.shape[-1]
+    kmeans = criterion.assign(H, state.cluster).argmax(-1)
+    chosen = []
+    for h, labels, seed in zip(
+        H.reshape(len(seeds), *H.shape[-2:]),
+        kmeans.reshape(len(seeds), -1),
+        seeds,
+        strict=True,
+    ):
+        mixtures = [_mixture(h, n_clusters, seed + i) for i in range(_MIXTURES)]
+        found = [labels, *(_predict([m], h.unsqueeze(0))[0] for m in mixtures)]
+        cuts = [views.cut(of.cpu(), n_clusters) for of in found]
+        chosen.append(found[int(torch.stack(cuts).argmin())])
+    labels = torch.stack(chosen).reshape(kmeans.shape)
+    state.cluster = _cluster_of(criterion, H, labels, state.cluster)
+    return labels.int().cpu().numpy()
+
+
+def _cluster_of(criterion: Criterion, H: Tensor, labels: Tensor, start: State) -> State:
+    """Fit clusters to labelled samples, with the counts of `start`."""
+    S = F.one_hot(labels, start.c.shape[-1]).to(H)
+    nothing = start._replace(c=torch.zeros_like(start.c))
+    found = criterion.update(nothing, criterion.statistics(H, S))
+    return found._replace(c=start.c)
+
+
+def _mixture(H: Tensor, n_clusters: int, seed: int, n_init: int = 1) -> GaussianMixture:
     """Fit a mixture of full covariances to latent samples."""
     rows = H.double().cpu().numpy()
     if len(rows) > _MIXTURE_ROWS:
@@ -88,7 +124,7 @@ def _mixture(H: Tensor, n_clusters: int, seed: int) -> GaussianMixture:
         rows = rows[chosen]
     floor = 1e-3 * max(rows.var(axis=0).mean(), 1e-30)  # of a component's variances
     mixture = GaussianMixture(
-        n_clusters, n_init=3, max_iter=50, reg_covar=floor, random_state=seed
+        n_clusters, n_init=n_init, max_iter=50, reg_covar=floor, random_state=seed
     )
     with warnings.catch_warnings():
         # Fifty rounds are enough for a start; K-means has spoken of few distinct rows.

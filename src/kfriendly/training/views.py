@@ -21,18 +21,35 @@ class Views(Protocol):
 
 @dataclass(frozen=True)
 class Walks:
-    """A view is the row where a short walk from neighbour to neighbour ends."""
+    """A view is the row where a walk from neighbour to neighbour ends."""
 
     neighbors: Tensor  # (n_rows, k)
+    mutual: Tensor  # (n_rows, k)
     n_steps: int
 
     def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
         """Return rows and the rows their walks end at."""
         view = index
         for _ in range(self.n_steps):
-            chosen = torch.randint(self.neighbors.shape[1], view.shape, generator=rng)
-            view = self.neighbors[view, chosen].long()
+            chosen = torch.randint(self.mutual.shape[1], view.shape, generator=rng)
+            view = self.mutual[view, chosen].long()
         return source.rows(torch.cat([index, view]))
+
+    def cut(self, labels: Tensor, n_clusters: int) -> Tensor:
+        """Compute the share of neighbours that lie in other clusters, (...).
+
+        The mean over clusters, of labels (..., n_rows): a normalised cut of the graph.
+        It needs no labels of classes, and tells good clusters from bad ones whatever
+        their shape. An empty cluster counts as cut off wholly.
+        """
+        flat = labels.reshape(-1, labels.shape[-1]).long()
+        found = []
+        for of in flat:
+            away = (of[self.neighbors.long()] != of.unsqueeze(1)).double().mean(1)
+            sizes = of.bincount(minlength=n_clusters)
+            total = of.bincount(away, minlength=n_clusters)
+            found.append(torch.where(sizes > 0, total / sizes, 1.0).mean())
+        return torch.stack(found).reshape(labels.shape[:-1])
 
 
 @dataclass(frozen=True)
@@ -65,4 +82,4 @@ def make_views(rule: ViewRule, source: ArraySource) -> Views:
             f"{source.n_rows}. Use fewer neighbours, or views=None."
         )
     nearest = nearest_neighbors(source.X, source.scaling, k)
-    return Walks(mutual_neighbors(nearest), rule.n_steps)
+    return Walks(nearest, mutual_neighbors(nearest), rule.n_steps)
