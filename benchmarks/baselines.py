@@ -85,7 +85,7 @@ def fit_one(data: str, method: str, seed: int) -> list[dict[str, Any]]:
     row: dict[str, Any] = {"data": data, "method": method, "seed": seed}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     model = (
-        DCN(K, random_state=seed)
+        DCN(K, views=None, random_state=seed)
         if method == "DCN"
         else make_baseline(method, K, random_state=seed)
     )

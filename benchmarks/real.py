@@ -34,7 +34,7 @@ def run(name: str, seed: int) -> None:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dcn = DCN(K, random_state=seed).fit(X)
+        dcn = DCN(K, views=None, random_state=seed).fit(X)
     seconds = time.perf_counter() - began
     labels = {
         "K-means": KMeans(K, n_init=10, random_state=seed).fit_predict(X),

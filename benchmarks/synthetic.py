@@ -49,7 +49,7 @@ def measure(model: str, draw: int) -> dict[str, Any]:
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        dcn = DCN(4, n_init=N_INIT, random_state=draw).fit(X)
+        dcn = DCN(4, n_init=N_INIT, views=None, random_state=draw).fit(X)
     seconds = time.perf_counter() - began
     labels = {
         "K-means": KMeans(4, n_init=10, random_state=draw).fit_predict(X),

@@ -76,6 +76,7 @@ def prepare(
         batch_size=batch,
         n_init=n_init,
         init="kmeans",
+        views=None,
         layer_epochs=n_epochs,
         pretrain_epochs=n_epochs,
         max_epochs=n_epochs,
@@ -189,7 +190,7 @@ def watch():
 path, n_rows = sys.argv[1], int(sys.argv[2])
 X = np.memmap(path, np.float32, "r", shape=(n_rows, 100))
 threading.Thread(target=watch, daemon=True).start()
-DCN(10, n_init=1, pretrain_epochs=1, max_epochs=1, batch_size=4096).fit(X)
+DCN(10, n_init=1, views=None, pretrain_epochs=1, max_epochs=1, batch_size=4096).fit(X)
 print(peak)
 """
 

@@ -136,12 +136,17 @@ def test_options_of_neighbors_are_checked(wrong: dict[str, Any]) -> None:
 
 
 def test_auto_takes_neighbors_where_clusters_have_some_and_data_is_not_huge() -> None:
-    assert resolve_views("auto", 10_000, 10) == Neighbors(Neighbors.n_neighbors)
-    assert resolve_views("auto", 200, 10) == Neighbors(6)
-    assert resolve_views("auto", 80, 10) is None
-    assert resolve_views("auto", 1_000_000, 10) is None
-    assert resolve_views(None, 10_000, 10) is None
-    assert resolve_views(_double, 10_000, 10) == Altered(_double)
+    def rule(views: Any, n_rows: int) -> Any:
+        return resolve_views(views, np.empty((n_rows, 1), np.int8), 10)
+
+    assert rule("auto", 10_000) == Neighbors()
+    assert rule("auto", 200) == Neighbors(6)
+    assert rule("auto", 80) is None and rule("auto", 1_000_000) is None
+    assert rule("neighbors", 1_000_000) == Neighbors()
+    assert rule(None, 10_000) is None
+    assert rule(_double, 10_000) == Altered(_double)
+    text = resolve_views("auto", sp.csr_array((500, 3)), 5)
+    assert isinstance(text, Neighbors) and text.n_steps < Neighbors.n_steps
 
 
 def test_partial_fit_goes_on_without_views() -> None:

@@ -39,6 +39,10 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     if params["pretrain_optimizer"] is not None:
         before = _descent(params["pretrain_optimizer"], build, n_features)
     n_batches = max(1, n_rows // batch)
+    views = resolve_views(params["views"], X, K)
+    init = params["init"]
+    if init == "auto":  # neighbours make clusters round; an autoencoder does not
+        init = "kmeans" if isinstance(views, Neighbors) else "mixture"
     return Plan(
         build=build,
         n_features=n_features,
@@ -46,7 +50,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
         n_clusters=K,
         n_init=_or(params["n_init"], 4 if n_features <= _SMALL else 1),
         objective=objective,
-        init=params["init"],
+        init=init,
         lam=None if params["lam"] == "auto" else float(params["lam"]),
         layers=Phase("layers", params["layer_epochs"], batch, before),
         pretrain=Phase(
@@ -63,13 +67,13 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
         ),
         rules=JointRules(
             ramp=0.2,
-            hold=0.2 if params["init"] == "mixture" else 0.0,
+            hold=0.2 if init == "mixture" else 0.0,
             assignment=params["assignment"],
             refresh_every=params["refresh_every"],
             empty_cluster=params["empty_cluster"],
             clip=joint.clip,
         ),
-        views=resolve_views(params["views"], n_rows, K),
+        views=views,
         device=resolve_device(params["device"]),
     )
 
@@ -107,19 +111,22 @@ def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
 
 
 def resolve_views(
-    views: str | ViewRule | Alter | None, n_rows: int, K: int
+    views: str | ViewRule | Alter | None, X: np.ndarray | sp.csr_array, K: int
 ) -> ViewRule | None:
     """Take ten neighbours, of small clusters fewer, and of large data none."""
     if views is None or isinstance(views, Neighbors | Altered):
         return views
     if callable(views):
         return Altered(views)
-    if views == "neighbors":
-        return Neighbors()
+    n_rows = int(X.shape[0])
     n_neighbors = min(Neighbors.n_neighbors, n_rows // (3 * K))
-    if n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS:
+    if views == "auto" and (n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS):
         return None
-    return Neighbors(n_neighbors)
+    if sp.issparse(X):
+        # A text has fewer neighbours of its own kind, and its words hardly tell each
+        # other: shorter walks, and a reconstruction that weighs less.
+        return Neighbors(max(1, n_neighbors), n_steps=3, contrast=10.0)
+    return Neighbors(max(1, n_neighbors))
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

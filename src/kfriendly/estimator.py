@@ -99,11 +99,12 @@ class DCN(
         the data and returns one value per row.
     criterion : {"kmeans", "soft_kmeans", "k_subspace"} or Criterion
         Clustering criterion; an object such as `KMeans(prior_count=10)` sets options.
-    init : {"mixture", "kmeans"}
+    init : {"auto", "mixture", "kmeans"}
         First clusters. "kmeans" is the paper's: K-means on the bottleneck. "mixture"
         whitens the bottleneck, takes the clusters of a Gaussian mixture, and holds
         rows to them for the first fifth of joint training; it finds clusters of
-        unequal size and shape, which K-means would cut.
+        unequal size and shape, which K-means would cut. "auto" is "kmeans" where
+        neighbours are views, else "mixture".
     views : {"auto", "neighbors"}, Neighbors, Altered, callable or None
         What else should lie where a sample lies: its nearest neighbours, or copies
         that a callable alters, such as `MoveImages`. None is Eq. (4) as printed.
@@ -201,7 +202,7 @@ class DCN(
             StrOptions(set(CRITERIA)),
             HasMethods(["init", "assign", "cost", "statistics", "update"]),
         ],
-        "init": [StrOptions({"mixture", "kmeans"})],
+        "init": [StrOptions({"auto", "mixture", "kmeans"})],
         "views": [
             StrOptions({"auto", "neighbors"}),
             Neighbors,
@@ -235,7 +236,7 @@ class DCN(
         input_shape: tuple[int, ...] | None = None,
         loss: str | Loss = "squared",
         criterion: str | Criterion = "kmeans",
-        init: InitRule = "mixture",
+        init: InitRule | Auto = "auto",
         views: str | ViewRule | Alter | None = "auto",
         lam: float | Auto = "auto",
         scale: ScaleRule = "auto",

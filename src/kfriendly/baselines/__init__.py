@@ -34,10 +34,10 @@ BASELINES: dict[str, Maker] = {
     "LCCF": LCCF,
     "XRAY": XRAY,
     "NMF+KM": NMFKMeans,
-    "SAE+KM": partial(DCN, max_epochs=0),
+    "SAE+KM": partial(DCN, max_epochs=0, views=None),
     "JNKM": JNKM,
     "DEC": DEC,
-    "DCN w/o reconstruction": partial(DCN, loss="none"),  # Eq. (3)
+    "DCN w/o reconstruction": partial(DCN, loss="none", views=None),  # Eq. (3)
     "JULE": JULE,
 }
 

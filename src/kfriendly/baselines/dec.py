@@ -147,6 +147,7 @@ class DEC(
         rng = check_random_state(self.random_state)
         self._sae = DCN(
             self.n_clusters,
+            views=None,
             hidden=self.hidden,
             n_components=self.n_components,
             pretrain_epochs=self.pretrain_epochs,

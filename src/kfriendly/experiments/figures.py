@@ -132,7 +132,7 @@ def _learned(kind: str, equation: int, rows: int | None) -> Arrays:
         "DCN": {},
     }
     params = {"n_components": 2, "n_init": 16, **further[kind]}
-    dcn = DCN(4, random_state=SEED, **params).fit(data.X)
+    dcn = DCN(4, views=None, random_state=SEED, **params).fit(data.X)
     return _space(dcn.transform(data.X), dcn.labels_, data.y)
 
 
@@ -159,7 +159,9 @@ def _by_epoch(params: dict[str, Any], rows: int | None) -> Arrays:
     """Score DCN on four classes of RCV1's sample after every joint epoch."""
     data = _rcv1_4(rows)
     scores = ScoreEpochs(data)
-    dcn = DCN(4, n_init=1, random_state=SEED, **params).set_callbacks(scores)
+    dcn = DCN(4, n_init=1, views=None, random_state=SEED, **params).set_callbacks(
+        scores
+    )
     dcn.fit(data.X)
     return scores.curve(1 + np.arange(len(scores.scores)))
 
@@ -175,7 +177,7 @@ def _tsne(kind: str, rows: int | None) -> Arrays:
         H, labels = dec.transform(data.X), dec.labels_
     else:
         params: dict[str, Any] = {"max_epochs": 0} if kind == "DCN, start" else {}
-        dcn = DCN(4, n_init=1, random_state=SEED, **params).fit(data.X)
+        dcn = DCN(4, n_init=1, views=None, random_state=SEED, **params).fit(data.X)
         H, labels = dcn.transform(data.X), dcn.labels_
     plane = make_embedding("t-SNE", 2, random_state=SEED).fit_transform(H)
     return _space(plane, labels, data.y)
@@ -186,9 +188,9 @@ def _by_lambda(rows: int | None) -> Arrays:
     data = some_rows(load("mnist", part="test"), rows)
     factors = np.array([0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
     scores = ScoreEpochs(data)
-    auto = DCN(10, max_epochs=0, random_state=SEED).fit(data.X).lam_
+    auto = DCN(10, max_epochs=0, views=None, random_state=SEED).fit(data.X).lam_
     for factor in factors:
-        dcn = DCN(10, lam=auto * factor, random_state=SEED)
+        dcn = DCN(10, lam=auto * factor, views=None, random_state=SEED)
         scores.add(dcn.fit_predict(data.X))
     return scores.curve(factors)
 

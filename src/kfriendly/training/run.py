@@ -26,7 +26,6 @@ from kfriendly.training.starts import (
     InitRule,
     cluster_latent,
     latent_sample,
-    start_from_best_cut,
     start_from_mixture,
 )
 from kfriendly.training.state import TrainState
@@ -214,12 +213,8 @@ def start_clusters(
     sae_km = evaluate(state.network, state.cluster, plan.objective, source)
     labels, variance = sae_km.labels, sae_km.latent_variance
     if plan.init == "mixture" and plan.joint.n_epochs:
-        if isinstance(plan.joint.views, Walks):
-            views = plan.joint.views
-            labels = start_from_best_cut(state, criterion, source, seeds, views)
-        else:
-            labels = start_from_mixture(state, criterion, source, seeds, n_clusters=K)
-            variance = torch.full_like(variance, plan.n_components)  # white
+        labels = start_from_mixture(state, criterion, source, seeds, n_clusters=K)
+        variance = torch.full_like(variance, plan.n_components)  # white
     lam = torch.full_like(variance, plan.lam or 0.0)
     if plan.lam is None:
         lam = balance(source.variance, variance)

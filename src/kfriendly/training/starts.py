@@ -16,14 +16,11 @@ from kfriendly.networks.whitened import Whitened
 from kfriendly.training.inference import encode_rows, map_rows
 from kfriendly.training.sources import ChosenSource, Source
 from kfriendly.training.state import TrainState
-from kfriendly.training.views import Walks
 
 InitRule = Literal["mixture", "kmeans"]
 
 # Rows a mixture is fitted to: more change its components by little.
 _MIXTURE_ROWS = 5_000
-# Mixtures that are compared with K-means where a graph tells which clusters are good.
-_MIXTURES = 3
 
 
 def latent_sample(state: TrainState, source: Source, max_rows: int = 100_000) -> Tensor:
@@ -67,7 +64,7 @@ def start_from_mixture(
     state.network = Whitened(state.network, H).to(H.device)
     H = latent_sample(state, source)
     mixtures = [
-        _mixture(h, n_clusters, seed, n_init=3)
+        _mixture(h, n_clusters, seed)
         for h, seed in zip(H.reshape(len(seeds), *H.shape[-2:]), seeds, strict=True)
     ]
     labels = map_rows(
@@ -75,36 +72,6 @@ def start_from_mixture(
     ).squeeze(-1)
     start = cluster_latent(criterion, H, n_clusters, seeds)
     state.cluster = _cluster_of(criterion, H, _predict(mixtures, H), start)
-    return labels.int().cpu().numpy()
-
-
-def start_from_best_cut(
-    state: TrainState,
-    criterion: Criterion,
-    source: Source,
-    seeds: Sequence[int],
-    views: Walks,
-) -> np.ndarray:
-    """Start from K-means or one of some mixtures: from what cuts the graph least.
-
-    `state.cluster` holds K-means' clusters; returns the labels, (..., n_rows).
-    """
-    H = encode_rows(state.network, source)  # (..., n_rows, R)
-    n_clusters = state.cluster.c.shape[-1]
-    kmeans = criterion.assign(H, state.cluster).argmax(-1)
-    chosen = []
-    for h, labels, seed in zip(
-        H.reshape(len(seeds), *H.shape[-2:]),
-        kmeans.reshape(len(seeds), -1),
-        seeds,
-        strict=True,
-    ):
-        mixtures = [_mixture(h, n_clusters, seed + i) for i in range(_MIXTURES)]
-        found = [labels, *(_predict([m], h.unsqueeze(0))[0] for m in mixtures)]
-        cuts = [views.cut(of.cpu(), n_clusters) for of in found]
-        chosen.append(found[int(torch.stack(cuts).argmin())])
-    labels = torch.stack(chosen).reshape(kmeans.shape)
-    state.cluster = _cluster_of(criterion, H, labels, state.cluster)
     return labels.int().cpu().numpy()
 
 
@@ -117,14 +84,13 @@ def _cluster_of(criterion: Criterion, H: Tensor, labels: Tensor, start: State) -
 
 
 def _mixture(H: Tensor, n_clusters: int, seed: int, n_init: int = 1) -> GaussianMixture:
-    """Fit a mixture of full covariances to latent samples."""
+    """Fit a mixture of full covariances to white latent samples."""
     rows = H.double().cpu().numpy()
     if len(rows) > _MIXTURE_ROWS:
         chosen = np.random.RandomState(seed).permutation(len(rows))[:_MIXTURE_ROWS]
         rows = rows[chosen]
-    floor = 1e-3 * max(rows.var(axis=0).mean(), 1e-30)  # of a component's variances
     mixture = GaussianMixture(
-        n_clusters, n_init=n_init, max_iter=50, reg_covar=floor, random_state=seed
+        n_clusters, n_init=3, max_iter=50, reg_covar=1e-3, random_state=seed
     )
     with warnings.catch_warnings():
         # Fifty rounds are enough for a start; K-means has spoken of few distinct rows.
