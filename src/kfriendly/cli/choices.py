@@ -6,6 +6,7 @@ from kfriendly.estimator import DCN
 from kfriendly.networks import ConvFactory, MLPFactory
 from kfriendly.training.run import Plan
 from kfriendly.training.scaling import Scaling
+from kfriendly.views import Neighbors
 
 
 class Choice(NamedTuple):
@@ -38,6 +39,7 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
             if narrow
             else "networks of this size train slowly",
         ),
+        Choice("views", *_views(plan)),
         Choice("init", plan.init, _INIT[plan.init]),
         Choice("criterion", str(model.criterion), "K-means, as in the paper"),
         Choice(
@@ -81,8 +83,15 @@ def _network(plan: Plan, many: str) -> tuple[str, str]:
 
 _INIT = {
     "mixture": "finds clusters of unequal size and shape, which K-means would cut",
-    "kmeans": "as in the paper",
+    "kmeans": "as in the paper; neighbours, if any, make clusters round",
 }
+
+
+def _views(plan: Plan) -> tuple[str, str]:
+    if not isinstance(plan.views, Neighbors):
+        return "none", "too few rows in a cluster, or more than 200,000 rows"
+    neighbors = f"{plan.views.n_neighbors} neighbours, {plan.views.n_steps} steps"
+    return neighbors, "rows near each other belong together"
 
 
 def _scale(rule: str) -> str:

@@ -43,9 +43,18 @@ class Network(StrEnum):
     conv = "conv"
 
 
+class Views(StrEnum):
+    """What else should lie where a row lies."""
+
+    auto = "auto"
+    neighbors = "neighbors"
+    none = "none"
+
+
 class Start(StrEnum):
     """First clusters."""
 
+    auto = "auto"
     mixture = "mixture"
     kmeans = "kmeans"
 
@@ -158,6 +167,14 @@ NetworkOption = Annotated[
     typer.Option(
         "--network",
         help="conv is for images, and slow without a GPU.",
+        rich_help_panel=_TRAIN,
+    ),
+]
+ViewsOption = Annotated[
+    Views,
+    typer.Option(
+        "--views",
+        help="Let each row's nearest neighbours take part; none is the paper's method.",
         rich_help_panel=_TRAIN,
     ),
 ]

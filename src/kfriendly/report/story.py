@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 import kfriendly
 from kfriendly.estimator import DCN
 from kfriendly.inputs import Batch, Features
+from kfriendly.inputs.array_features import ArrayFeatures
 from kfriendly.metrics import margin_confidence
 from kfriendly.report.cards import (
     Clustered,
@@ -128,10 +129,13 @@ def tell_story(  # noqa: PLR0913 - all that a report says of a fit
 
 def _clustered(model: DCN, X: Any, batch: Batch, features: Features) -> Clustered:
     H = np.asarray(model.transform(X))
+    content = batch.content
+    if isinstance(features, ArrayFeatures):  # only the columns that have names
+        content = content[:, list(features.kept)]
     distances = cdist(H, model.cluster_centers_)
     return Clustered(
         X,
-        batch.content,
+        content,
         [plain(i) for i in batch.ids],
         [plain(name) for name in features.names],
         H,

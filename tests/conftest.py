@@ -1,4 +1,4 @@
-"""What tests of inputs share."""
+"""What tests of inputs share; here, because two files of this name confuse mypy."""
 
 import json
 from pathlib import Path
