@@ -172,6 +172,7 @@ def test_dcn_of_a_wide_csr_equals_that_of_the_array() -> None:
     settings: dict[str, Any] = {
         "hidden": (16,),
         "scale": "common",
+        "views": None,  # neighbours of sparse rows are others
         "pretrain_epochs": 15,
         "max_epochs": 10,
         "random_state": 0,

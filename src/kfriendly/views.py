@@ -33,7 +33,7 @@ class Neighbors:
     """
 
     n_neighbors: int = 10
-    n_steps: int = 10
+    n_steps: int = 20
     contrast: float = 1.0
 
     def __post_init__(self) -> None:

@@ -40,7 +40,8 @@ def test_dec_finds_blobs_and_predicts_its_labels() -> None:
 
 def test_dec_starts_from_the_weights_of_sae_km() -> None:
     X, _ = make_blobs(200, centers=4, n_features=5, cluster_std=3.0, random_state=1)
-    sae_km = DCN(4, **QUICK, n_init=1, max_epochs=0, random_state=0).fit(X)
+    sae_km = DCN(4, **QUICK, n_init=1, max_epochs=0, views=None, random_state=0)
+    sae_km.fit(X)
     dec = DEC(4, **QUICK, max_epochs=0, random_state=0).fit(X)
     assert np.array_equal(dec.sae_km_labels_, sae_km.labels_)
     assert np.allclose(dec.cluster_centers_, sae_km.cluster_centers_, atol=1e-6)

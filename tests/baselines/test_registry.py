@@ -91,7 +91,7 @@ def test_sae_km_has_the_weights_of_dcn() -> None:
     X, _ = make_blobs(200, centers=4, n_features=5, cluster_std=3.0, random_state=1)
     shared: dict[str, Any] = {"hidden": (16,), "pretrain_epochs": 5, "n_init": 1}
     sae_km = make_baseline("SAE+KM", 4, random_state=0, **shared).fit(X)
-    dcn = DCN(4, max_epochs=2, random_state=0, **shared).fit(X)
+    dcn = DCN(4, max_epochs=2, views=None, random_state=0, **shared).fit(X)
     assert np.array_equal(sae_km.labels_, dcn.sae_km_labels_)
 
 
