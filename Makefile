@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test fast check format synthetic baselines reference bench clean
+.PHONY: help demo test fast check format synthetic baselines reference bench peers beyond clean
 
 help:
 	@echo "make demo        cluster built-in data; writes demo/spaces.png and demo/report.md"
@@ -16,6 +16,7 @@ help:
 	@echo "make synthetic   20 draws of each synthetic model (an hour) and docs/synthetic.md"
 	@echo "make baselines   every baseline on real data (two hours; needs the data) and docs/baselines.md"
 	@echo "make reference   compare our scattering transform with kymatio's, in an environment of its own"
+	@echo "make beyond      DCN against UMAP and ClustPy (hours; installs gigabytes into .peers) and docs/results.html"
 	@echo "make bench       speed and memory as ratios, and against peers (twenty minutes); results/speed.txt"
 	@echo "make clean       remove .venv and everything made"
 
@@ -66,6 +67,15 @@ reference:
 	@.reference/bin/pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
 	@.reference/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' kymatio==0.3.0
 	OMP_NUM_THREADS=1 .reference/bin/python -m pytest -q -rs tests/datasets/test_scattering.py -k kymatio
+
+# What people use instead is compared with, never a dependency: it lives in .peers.
+peers:
+	@$(PYTHON) -m venv .peers
+	@.peers/bin/pip install --quiet --disable-pip-version-check clustpy==0.0.3 umap-learn==0.5.12
+
+beyond: $(VENV)/dev peers
+	$(BIN)/kfriendly paper run beyond
+	$(BIN)/kfriendly paper report
 
 bench: $(VENV)/dev
 	$(BIN)/python benchmarks/speed.py

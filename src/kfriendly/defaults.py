@@ -33,13 +33,13 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     loss = resolve_loss(params["loss"])
     objective = Objective(loss, resolve_criterion(params["criterion"]))
     batch = _or(params["batch_size"], default_batch_size(X))
-    build = _network(params, n_features, loss)
+    views = resolve_views(params["views"], X, K)
+    build = _network(params, default_hidden(n_features, views), loss)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
     if params["pretrain_optimizer"] is not None:
         before = _descent(params["pretrain_optimizer"], build, n_features)
     n_batches = max(1, n_rows // batch)
-    views = resolve_views(params["views"], X, K)
     init = params["init"]
     if init == "auto":  # neighbours make clusters round; an autoencoder does not
         init = "kmeans" if isinstance(views, Neighbors) else "mixture"
@@ -148,7 +148,9 @@ def resolve_device(device: str | torch.device) -> torch.device:
     return found
 
 
-def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFactory:
+def _network(
+    params: dict[str, Any], default: tuple[int, ...], loss: Loss
+) -> NetworkFactory:
     """Build by the user's factory, by name, or by the shape of the images."""
     network, input_shape = params["network"], params["input_shape"]
     output: Activation = "softplus" if loss is kl else "linear"
@@ -172,13 +174,18 @@ def _network(params: dict[str, Any], n_features: int, loss: Loss) -> NetworkFact
         )
     if conv:
         return ConvFactory(tuple(input_shape), output=output)
-    hidden = _or(params["hidden"], default_hidden(n_features))
+    hidden = _or(params["hidden"], default)
     return MLPFactory(tuple(hidden), output=output)
 
 
-def default_hidden(n_features: int) -> tuple[int, ...]:
-    """Take the paper's MNIST widths for many columns, a small network for few."""
-    return (128, 64) if n_features <= _SMALL else (500, 500, 2000)
+def default_hidden(n_features: int, views: ViewRule | None = None) -> tuple[int, ...]:
+    """Take the paper's MNIST widths for many columns, a small network for few.
+
+    To bring neighbours together takes a larger one than to reconstruct.
+    """
+    if n_features > _SMALL:
+        return (500, 500, 2000)
+    return (256, 256, 512) if isinstance(views, Neighbors) else (128, 64)
 
 
 def _descent(

@@ -7,6 +7,7 @@
       UnknownName            (also ValueError)          no such data set or baseline
       DataNotFound           (also FileNotFoundError)   a data file cannot be had
       DataCorrupt            (also ValueError)          a data file is not whole
+      PeerNotFound           (also FileNotFoundError)   another program cannot be run
       ModelFileError         (also ValueError)          a saved model is not whole
       NotSavable             (also TypeError)           a model has parts of the user's
       BadInput               (also ValueError)          a user's data cannot be used
@@ -35,6 +36,10 @@ class UnknownName(KfriendlyError, ValueError):
 
 class DataNotFound(KfriendlyError, FileNotFoundError):
     """A data file is not here and cannot be fetched."""
+
+
+class PeerNotFound(KfriendlyError, FileNotFoundError):
+    """A program to compare with is not installed, or does not run."""
 
 
 class DataCorrupt(KfriendlyError, ValueError):

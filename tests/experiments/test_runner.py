@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kfriendly.datasets import load
+from kfriendly.datasets import Dataset, load
+from kfriendly.errors import ResultsWarning
 from kfriendly.experiments import TABLES, settings
 from kfriendly.experiments.base import Case, Scores, Table, some_rows
 from kfriendly.experiments.results import Results
@@ -106,7 +107,8 @@ def test_second_release_is_of_mnist_alone() -> None:
 def test_every_table_has_settings_and_printed_figures_of_its_methods() -> None:
     for table in TABLES.values():
         names = {case.name for case in table.cases}
-        assert {case.settings for case in table.cases} <= set(settings.PRINTED)
+        if "paper" in table.settings:
+            assert {case.settings for case in table.cases} <= set(settings.PRINTED)
         assert {case for case, _ in table.printed} <= names
         assert {method for _, method in table.printed} <= set(table.methods)
     assert TABLES["table1"].printed["4 clusters", "XRAY"] == Scores(0.12, -0.01, 0.34)
@@ -117,3 +119,29 @@ def test_some_rows_are_a_random_part() -> None:
     some = some_rows(digits, 100)
     assert some.X.shape == (100, 64) and len(np.unique(some.y)) == 10
     assert some_rows(digits, None) is digits
+
+
+def _digits(random_state: int) -> Dataset:
+    data = load("digits")
+    return data._replace(X=data.X + random_state)
+
+
+@pytest.mark.usefixtures("quick")
+def test_drawn_data_is_another_one_for_each_seed() -> None:
+    case = Case("drawn", _digits, drawn=True)
+    assert (case.load_for(1).X - case.load_for(0).X == 1).all()
+    assert Case("fixed", lambda: load("digits")).load_for(7).X.shape == (1797, 64)
+
+
+def test_beyond_runs_apart_and_skips_what_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where there is no .peers
+    table = TABLES["beyond"]
+    digits = replace(table, cases=tuple(c for c in table.cases if c.name == "digits"))
+    results = Results(tmp_path, "beyond")
+    choice = Choice(("KM", "PCA+KM", "UMAP+KM"), table.settings, 1, 300)
+    with pytest.warns(ResultsWarning, match="Skipped: UMAP.KM runs in an environment"):
+        fits = list(run_table(digits, choice, results))
+    assert [fit.methods for fit in fits] == [("KM",), ("PCA+KM",)]
+    assert all(row.megabytes and row.megabytes > 100 for row in results.read())

@@ -6,7 +6,7 @@ from pathlib import Path
 from kfriendly.report.results import as_html, as_markdown
 from kfriendly.report.tables import HEAD, Section
 
-LINE = ("all", "DCN", "kfriendly", ".8 ± .1", ".7", ".9", "3", "12", ".81/.75/.83")
+LINE = ("all", "DCN", "kfriendly", ".8 ± .1", ".7", ".9", "3", "12", "", ".81/.75/.83")
 
 
 def _sections(folder: Path) -> list[Section]:

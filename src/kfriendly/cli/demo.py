@@ -55,7 +55,11 @@ def _cluster(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> _Result:
     K = len(np.unique(y))
     screen = Screen()
     screen.say(name)
-    dcn = DCN(K, random_state=seed).set_callbacks(ShowProgress(screen)).fit(X)
+    dcn = (
+        DCN(K, hidden=(128, 64), random_state=seed)
+        .set_callbacks(ShowProgress(screen))
+        .fit(X)
+    )
     screen.close()
     labels = {
         "K-means": KMeans(K, n_init=10, random_state=seed).fit_predict(X),

@@ -67,7 +67,7 @@ def chosen(table: Table, wish: Wish) -> Choice:
     """Read lists with commas; refuse names that the table does not have."""
     methods = tuple(wish.methods.split(",")) if wish.methods else table.methods
     every = get_args(SettingName)
-    settings = tuple(wish.settings.split(",")) if wish.settings else every
+    settings = tuple(wish.settings.split(",")) if wish.settings else table.settings
     for kind, names, known in (
         ("method", methods, table.methods),
         ("setting", settings, every),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kfriendly.datasets import Dataset
+from kfriendly.experiments.settings import PAPERS, SettingName
 
 
 class Scores(NamedTuple):
@@ -28,16 +29,23 @@ class Case:
     load : callable
         Returns the `Dataset`.
     settings : str
-        Whose settings apply: a key of `settings.PRINTED`.
+        Whose settings apply: a key of `settings.PRINTED`; "" if none are printed.
     unit : float
         Factor of the data under the settings "paper" and "authors", which have learning
         rates for data of this size.
+    drawn : bool
+        Whether each seed is another draw: `load` then takes a `random_state`.
     """
 
     name: str
-    load: Callable[[], Dataset]
-    settings: str
+    load: Callable[..., Dataset]
+    settings: str = ""
     unit: float = 1.0
+    drawn: bool = False
+
+    def load_for(self, seed: int) -> Dataset:
+        """Load the data of a seed, which is the same for all unless drawn."""
+        return self.load(random_state=seed) if self.drawn else self.load()
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,10 @@ class Table:
         What a reader must know of ours.
     folds : int
         Parts of a cross-validation; zero is none.
+    settings : tuple of str
+        Settings of DCN that are run unless told.
+    apart : bool
+        Whether each fit has a process of its own, so that its memory can be told.
     """
 
     key: str
@@ -70,6 +82,8 @@ class Table:
     seeds: int = 10
     note: str = ""
     folds: int = 0
+    settings: tuple[SettingName, ...] = PAPERS
+    apart: bool = False
 
 
 def some_rows(data: Dataset, n_rows: int | None, seed: int = 0) -> Dataset:

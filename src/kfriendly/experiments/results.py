@@ -23,6 +23,7 @@ class Row(NamedTuple):
     seconds: float
     commit: str
     versions: dict[str, str]
+    megabytes: int | None = None  # at most, of a process of its own
 
     @property
     def identity(self) -> tuple[str, str, str, int, int | None]:
@@ -33,7 +34,10 @@ class Row(NamedTuple):
     def parse(cls, line: str) -> Self:
         """Read a line; ValueError if it is not a whole row."""
         fields = json.loads(line)
-        if not isinstance(fields, dict) or set(fields) != set(cls._fields):
+        needed = set(cls._fields) - set(cls._field_defaults)
+        if not isinstance(fields, dict) or not needed <= set(fields) <= set(
+            cls._fields
+        ):
             raise ValueError("not a row of results")
         return cls(**fields)
 

@@ -1,17 +1,25 @@
 """Running tables: what is not in the results yet, fit by fit."""
 
+import multiprocessing
+import resource
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.model_selection import KFold
 
 from kfriendly.baselines import make_baseline
 from kfriendly.datasets import Dataset
+from kfriendly.errors import PeerNotFound, ResultsWarning
 from kfriendly.estimator import DCN
 from kfriendly.experiments.base import Case, Table, some_rows
+from kfriendly.experiments.peers import PEERS, run_peer
 from kfriendly.experiments.provenance import commit, versions
 from kfriendly.experiments.results import Results, Row
 from kfriendly.experiments.settings import SettingName, find_setting, offers
@@ -50,7 +58,7 @@ class Labels(NamedTuple):
 def fits_of(table: Table, choice: Choice) -> Iterator[Fit]:
     """List the fits of a table, seed by seed, so that all methods show early."""
     deep = tuple(m for m in choice.methods if m in OF_DCN)
-    for seed in range(table.folds or choice.seeds):
+    for seed in range(min(table.folds or choice.seeds, choice.seeds)):
         for case in table.cases:
             for method in choice.methods:
                 if method not in deep:
@@ -75,16 +83,14 @@ def missing_fits(table: Table, choice: Choice, results: Results) -> list[Fit]:
 
 def run_table(table: Table, choice: Choice, results: Results) -> Iterator[Fit]:
     """Run what is missing; each fit is yielded when its rows are written."""
-    loaded: dict[str, Dataset] = {}
     for fit in missing_fits(table, choice, results):
-        if fit.case.name not in loaded:
-            loaded = {fit.case.name: some_rows(fit.case.load(), choice.rows)}
-        began = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of convergence: scores tell
-            found = _fit(fit, loaded[fit.case.name], table.folds)
-        seconds = round(time.perf_counter() - began, 2)
-        for method, y, labels in found:
+        run = _run_apart if table.apart else run_fit
+        try:
+            outcome = run(fit, choice.rows, table.folds)
+        except PeerNotFound as error:
+            warnings.warn(f"Skipped: {error}", ResultsWarning, stacklevel=2)
+            continue
+        for method, y, labels in outcome.found:
             results.append(
                 Row(
                     experiment=table.key,
@@ -96,12 +102,55 @@ def run_table(table: Table, choice: Choice, results: Results) -> Iterator[Fit]:
                     nmi=round(nmi(y, labels), 4),
                     ari=round(ari(y, labels), 4),
                     acc=round(acc(y, labels), 4),
-                    seconds=seconds,
+                    seconds=outcome.seconds,
                     commit=commit(),
                     versions=versions(),
+                    megabytes=outcome.megabytes,
                 )
             )
         yield fit
+
+
+class Outcome(NamedTuple):
+    """Labels of a fit, and what it took."""
+
+    found: list[Labels]
+    seconds: float
+    megabytes: int | None = None
+
+
+def _run_apart(fit: Fit, rows: int | None, folds: int) -> Outcome:
+    """Run a fit in a fresh process and tell the most memory it had."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context) as pool:
+        outcome, megabytes = pool.submit(_run_and_weigh, fit, rows, folds).result()
+    if outcome.megabytes is None:  # a peer has weighed itself
+        outcome = outcome._replace(megabytes=megabytes)
+    return outcome
+
+
+def _run_and_weigh(fit: Fit, rows: int | None, folds: int) -> tuple[Outcome, int]:
+    outcome = run_fit(fit, rows, folds)
+    return outcome, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def run_fit(fit: Fit, rows: int | None, folds: int) -> Outcome:
+    """Load the data, or a part of it, and fit."""
+    data = some_rows(_load(fit.case, fit.seed if fit.case.drawn else 0), rows)
+    if fit.methods[0] in PEERS:
+        peer = run_peer(fit.methods[0], data.X, data.n_clusters, fit.seed)
+        found = [Labels(fit.methods[0], data.y, peer.labels)]
+        return Outcome(found, peer.seconds, peer.megabytes)
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of convergence: scores tell
+        found = _fit(fit, data, folds)
+    return Outcome(found, round(time.perf_counter() - began, 2))
+
+
+@lru_cache(maxsize=1)
+def _load(case: Case, seed: int) -> Dataset:
+    return case.load_for(seed)
 
 
 def _fit(fit: Fit, data: Dataset, folds: int) -> list[Labels]:
@@ -112,8 +161,8 @@ def _fit(fit: Fit, data: Dataset, folds: int) -> list[Labels]:
         parts = KFold(folds, shuffle=True, random_state=0).split(y)
         train, test = list(parts)[fit.seed]
     if not fit.setting:
-        model = make_baseline(fit.methods[0], data.n_clusters, random_state=fit.seed)
-        return [Labels(fit.methods[0], y, model.fit_predict(X))]
+        labels = _fit_shallow(fit.methods[0], data, fit.seed)
+        return [Labels(fit.methods[0], y, labels)]
     name = cast(SettingName, fit.setting)  # "" is of baselines, done above
     setting = find_setting(fit.case.settings, name, len(train))
     if setting.factor is not None:
@@ -128,6 +177,17 @@ def _fit(fit: Fit, data: Dataset, folds: int) -> list[Labels]:
         labels = dcn.predict(X[test])
         found["DCN-Testing"] = Labels("DCN-Testing", y[test], labels)
     return [found[method] for method in fit.methods]
+
+
+def _fit_shallow(method: str, data: Dataset, seed: int) -> np.ndarray:
+    """Fit a baseline, or K-means after principal components."""
+    X, K = data.X, data.n_clusters
+    if method == "PCA+KM":
+        method = "KM"
+        reduce = TruncatedSVD if sp.issparse(X) else PCA
+        n_components = min(50, *(n - 1 for n in X.shape))
+        X = reduce(n_components, random_state=seed).fit_transform(X)
+    return np.asarray(make_baseline(method, K, random_state=seed).fit_predict(X))
 
 
 def _as_then(X: Any, unit: float) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from kfriendly.experiments.base import Scores, Table
 from kfriendly.experiments.results import Row
 
-HEAD = ("data", "method", "setting", "NMI", "ARI", "ACC", "seeds", "seconds", "paper")
+HEAD = tuple("data method setting NMI ARI ACC seeds seconds MB paper".split())
 
 
 class Section(NamedTuple):
@@ -62,7 +62,9 @@ def _figures(rows: Sequence[Row]) -> list[str]:
         spread = scores.std(axis=0, ddof=1)
         cells = [f"{c} ± {s:.3f}" for c, s in zip(cells, spread, strict=True)]
     seconds = float(np.mean([row.seconds for row in rows]))
-    return [*cells, str(len(rows)), f"{seconds:,.0f}"]
+    weighed = [row.megabytes for row in rows if row.megabytes is not None]
+    megabytes = f"{max(weighed):,}" if weighed else ""
+    return [*cells, str(len(rows)), f"{seconds:,.0f}", megabytes]
 
 
 def as_printed(scores: Scores | None) -> str:
