@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from kfriendly.estimator import DCN
     from kfriendly.networks import Autoencoder, ConvFactory, LayerPair, MLPFactory
     from kfriendly.training.descent import Descent
+    from kfriendly.views import Altered, MoveImages, Neighbors
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DCN",
+    "Altered",
     "Autoencoder",
     "CollapseWarning",
     "ConvFactory",
@@ -37,6 +39,8 @@ __all__ = [
     "LayerPair",
     "MLPFactory",
     "ModelFileError",
+    "MoveImages",
+    "Neighbors",
     "NotSavable",
     "SoftKMeans",
     "TrainingDiverged",
@@ -47,6 +51,7 @@ _HOMES = {
     "kfriendly.criteria": ["KMeans", "KSubspace", "SoftKMeans"],
     "kfriendly.networks": ["Autoencoder", "ConvFactory", "LayerPair", "MLPFactory"],
     "kfriendly.training.descent": ["Descent"],
+    "kfriendly.views": ["Altered", "MoveImages", "Neighbors"],
     "kfriendly.errors": [
         "CollapseWarning",
         "DataScaleWarning",
