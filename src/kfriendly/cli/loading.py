@@ -16,6 +16,7 @@ from kfriendly.inputs import (
     open_input,
     plan_features,
 )
+from kfriendly.inputs.table_features import TableFeatures
 
 
 class Loaded(NamedTuple):
@@ -63,10 +64,16 @@ def options_of(wish: InputWish) -> InputOptions:
 
 
 def parameters_for(features: Features, given: dict[str, Any]) -> dict[str, Any]:
-    """Add the shape of images to the estimator's, if convolutions were asked for.
+    """Add to the estimator's what follows from the kind of input.
 
-    They are not the default: without a GPU they take ten times as long as dense layers.
+    Images have a shape, for convolutions if they were asked for: without a GPU these
+    take several times as long as dense layers. Numbers and categories have been made
+    to weigh alike, and stay so.
     """
-    if features.input_shape is None or given.get("network") != "conv":
-        return given
-    return {**given, "input_shape": features.input_shape}
+    added: dict[str, Any] = {}
+    if features.input_shape is not None and given.get("network") == "conv":
+        added["input_shape"] = features.input_shape
+    mixed = isinstance(features, TableFeatures) and features.sizes
+    if mixed and given.get("scale", "auto") == "auto":
+        added["scale"] = "common"
+    return {**given, **added}

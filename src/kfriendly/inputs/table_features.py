@@ -35,12 +35,16 @@ class TableFeatures:
         Columns that were there at training and are not used.
     missing : {"error", "drop", "impute"}
     notes : list of str
+    sizes : tuple of float
+        What the numbers made of each column are divided by, so that all columns weigh
+        alike; empty if all are numbers, which `DCN` scales.
     """
 
     encodings: tuple[Encoding, ...]
     set_aside: tuple[str, ...]
     missing: Missing
     notes: list[str]
+    sizes: tuple[float, ...] = ()
 
     input_shape = None
 
@@ -64,12 +68,13 @@ class TableFeatures:
         self._check_columns(batch)
         X = np.empty((batch.content.num_rows, len(self.names)), np.float32)
         first = 0
-        for encoding in self.encodings:
+        sizes = self.sizes or (1.0,) * len(self.encodings)
+        for encoding, size in zip(self.encodings, sizes, strict=True):
             values = self._encode(encoding, batch)
             if self.missing == "impute":
                 values = encoding.complete(values)
             check_values(values, encoding.name, batch, self.missing)
-            X[:, first : first + values.shape[1]] = values
+            X[:, first : first + values.shape[1]] = values / size
             first += values.shape[1]
         return X
 
@@ -81,6 +86,7 @@ class TableFeatures:
             "set_aside": list(self.set_aside),
             "missing": self.missing,
             "notes": list(self.notes),
+            "sizes": list(self.sizes),
         }
 
     @staticmethod
@@ -91,6 +97,7 @@ class TableFeatures:
             tuple(stored["set_aside"]),
             stored["missing"],
             list(stored["notes"]),
+            tuple(stored["sizes"]),
         )
 
     def _encode(self, encoding: Encoding, batch: Batch) -> np.ndarray:
@@ -165,8 +172,10 @@ def plan_table(
         )
     known = (*aside, *never, *options.drop)
     gaps = _gaps(used, values, options.missing)
-    said = [*_summary(used), *gaps, *notes, *_reasons(options)]
-    return TableFeatures(tuple(used), known, options.missing, said)
+    sizes = _sizes(used, values)
+    weighed = ["All columns weigh alike, numbers and categories."] if sizes else []
+    said = [*_summary(used), *weighed, *gaps, *notes, *_reasons(options)]
+    return TableFeatures(tuple(used), known, options.missing, said, sizes)
 
 
 def _judge_all(
@@ -205,6 +214,24 @@ def _varying(
         if (seen != seen[:1]).any():
             varying.append(encoding)
     return varying or encodings
+
+
+def _sizes(
+    encodings: list[Encoding], values: dict[str, np.ndarray]
+) -> tuple[float, ...]:
+    """Find what gives each column a variance of one, all its numbers together.
+
+    Scaling every number by itself would let a rare category outweigh all else.
+    """
+    if all(isinstance(encoding, NumberColumn) for encoding in encodings):
+        return ()
+    sizes = []
+    for encoding in encodings:
+        seen = encoding.complete(values[encoding.name])
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = float(np.sqrt(seen.var(axis=0).sum()))
+        sizes.append(size if 0 < size < np.inf else 1.0)
+    return tuple(sizes)
 
 
 def _summary(encodings: list[Encoding]) -> list[str]:
