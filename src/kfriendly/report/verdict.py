@@ -75,7 +75,7 @@ def _outcome(other: Scores, wins: list[Lead], losses: list[Lead]) -> dict[str, s
         outcome = "same"
         sentence = (
             f"{name[0].upper()}{name[1:]} finds nearly the same clusters "
-            f"(agreement {other.agreement:.2f} of 1): it would have done."
+            f"(agreement {other.agreement:.2f} of 1): {_MOOT[other.method]}."
         )
     elif len(wins) > len(losses) and any(lead.home != "DCN" for lead in wins):
         outcome = "better"
@@ -104,7 +104,11 @@ def _outcome(other: Scores, wins: list[Lead], losses: list[Lead]) -> dict[str, s
 
 _FULL_NAMES = {
     "K-means": "plain K-means",
-    "SAE+KM": "an autoencoder followed by K-means (SAE+KM)",
+    "SAE+KM": "K-means after pre-training alone (SAE+KM)",
+}
+_MOOT = {
+    "K-means": "it would have done",
+    "SAE+KM": "joint training changed little",
 }
 
 
