@@ -1,0 +1,113 @@
+"""What each ingredient of views gives: a line a data set and variant.
+
+KFRIENDLY_DATA=../shared/data python benchmarks/ablation.py run [--data digits ...]
+python benchmarks/ablation.py report
+
+Appends to results/ablation.jsonl and goes on where it stopped.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from typing import Any
+
+import scipy.sparse as sp
+from provenance import ROOT, provenance
+
+from kfriendly import DCN, Neighbors
+from kfriendly.datasets import Dataset, load
+from kfriendly.metrics import acc, ari, nmi
+
+RESULTS = ROOT / "results" / "ablation.jsonl"
+DATA = ("digits", "pendigits", "synthetic-9", "mnist-test", "20newsgroups")
+
+
+def variants(data: Dataset) -> dict[str, dict[str, Any]]:
+    """List the parameters of every variant; all but the named one stay."""
+    text = sp.issparse(data.X)
+    steps, weight = (3, 10.0) if text else (20, 1.0)
+    return {
+        "as it comes": {},
+        "Eq. (4) alone": {"views": None},
+        "one start": {"n_init": 1},
+        "no joint training": {"max_epochs": 0},
+        "a mixture start": {"init": "mixture"},
+        "walks of one step": {"views": Neighbors(n_steps=1, contrast=weight)},
+        "no contrast": {"views": Neighbors(n_steps=steps, contrast=0.0)},
+        "small layers": {"hidden": (128, 64)},
+    }
+
+
+def load_rows(name: str) -> Dataset:
+    """Load a data set; of MNIST the test images."""
+    if name != "mnist-test":
+        return load(name)
+    data = load("mnist")
+    return data._replace(X=data.X[-10_000:], y=data.y[-10_000:])
+
+
+def run(names: list[str]) -> None:
+    """Fit what is missing, one start a variant but for the default's own number."""
+    done = {(row["data"], row["variant"]) for row in read()}
+    for name in names:
+        data = load_rows(name)
+        for variant, parameters in variants(data).items():
+            if (name, variant) in done:
+                continue
+            began = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = DCN(data.n_clusters, random_state=0, **parameters).fit(data.X)
+            scores = [round(f(data.y, model.labels_), 4) for f in (nmi, ari, acc)]
+            row = {
+                "data": name,
+                "variant": variant,
+                "scores": scores,
+                "seconds": round(time.perf_counter() - began, 1),
+                **provenance(),
+            }
+            print(row, flush=True)
+            with RESULTS.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def read() -> list[dict[str, Any]]:
+    """Read all results so far."""
+    if not RESULTS.exists():
+        return []
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+
+
+def report() -> None:
+    """Print the table of docs/views.md."""
+    rows = read()
+    names = [name for name in DATA if any(row["data"] == name for row in rows)]
+    print(f"| variant | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
+    for variant in dict.fromkeys(row["variant"] for row in rows):
+        cells = []
+        for name in names:
+            found = [
+                row["scores"]
+                for row in rows
+                if (row["data"], row["variant"]) == (name, variant)
+            ]
+            scores = [f"{score:.3f}".lstrip("0") for score in (found or [[]])[0]]
+            cells.append("/".join(scores))
+        print(f"| {variant} | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    """Read the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("verb", choices=["run", "report"])
+    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    given = parser.parse_args()
+    if given.verb == "run":
+        run(given.data)
+    else:
+        report()
+
+
+if __name__ == "__main__":
+    main()
