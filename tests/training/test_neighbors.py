@@ -7,6 +7,7 @@ import torch
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
+from kfriendly.training import neighbors
 from kfriendly.training.neighbors import mutual_neighbors, nearest_neighbors
 from kfriendly.training.scaling import find_scaling
 
@@ -48,6 +49,17 @@ def test_sparse_rows_are_compared_by_their_angle() -> None:
     sparse = sp.csr_array(X)
     found = nearest_neighbors(sparse, find_scaling(sparse, "common"), 6)
     assert (found.numpy() == expected).mean() > 0.99
+
+
+def test_large_sparse_tables_are_never_filled_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.RandomState(0)
+    X = sp.csr_array(rng.rand(120, 50) * (rng.rand(120, 50) < 0.3) + 0.0)
+    scaling = find_scaling(X, "common")
+    filled_in = nearest_neighbors(X, scaling, 5)
+    monkeypatch.setattr(neighbors, "_DENSE_VALUES", 10)
+    assert (nearest_neighbors(X, scaling, 5) == filled_in).float().mean() > 0.99
 
 
 def test_mutual_neighbors_by_hand() -> None:

@@ -15,6 +15,7 @@ from kfriendly.metrics import (
     silhouette,
     stability,
 )
+from kfriendly.views import Neighbors
 
 # A row whose nearest two centres are this near to equally far is between clusters.
 BORDERLINE = 0.1
@@ -50,6 +51,7 @@ class Evidence(NamedTuple):
     kept: float | None
     borderline: float
     shuffled: float
+    together: float | None = None
 
 
 class Rows(NamedTuple):
@@ -101,6 +103,7 @@ def gather(
         kept=_kept(model),
         borderline=float(np.mean(confidence < BORDERLINE)) if K > 1 else 0.0,
         shuffled=_shuffled(dense, K),
+        together=_together(model),
     )
 
 
@@ -159,9 +162,19 @@ def _k_means(scaled: Any, K: int) -> tuple[np.ndarray, float | None]:
 def _kept(model: DCN) -> float | None:
     """Compute the share of the data's variance that the decoder gives back."""
     variance = float(model.scaling_.variance)
-    if model.loss != "squared" or variance <= 0:
+    if model.loss != "squared" or variance <= 0 or _together(model) is not None:
         return None
     return 1.0 - model.reconstruction_error_ / variance
+
+
+def _together(model: DCN) -> float | None:
+    """Compute the share of neighbours in one cluster; None if none took part.
+
+    Where neighbours shape the space, it keeps who is near whom, not every value.
+    """
+    if not isinstance(model._plan.views, Neighbors):
+        return None
+    return 1.0 - float(np.min(model.start_scores_))
 
 
 def _shuffled(dense: np.ndarray, K: int) -> float:

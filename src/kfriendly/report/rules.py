@@ -122,6 +122,18 @@ RULES = (
         },
     ),
     Rule(
+        "Do neighbours share a cluster?",
+        "share of each row's nearest neighbours in its cluster, mean over clusters",
+        lambda e: e.together if e.n_clusters > 1 else None,
+        good=0.75,
+        poor=0.4,
+        said={
+            "fair": "Only {0:.0%} of the rows next to a row are in its cluster.",
+            "poor": "Only {0:.0%} of the rows next to a row are in its cluster: the "
+            "clusters cut through the data. Try fewer clusters.",
+        },
+    ),
+    Rule(
         "Do most rows clearly belong to one cluster?",
         f"share of rows with a confidence below {BORDERLINE:g}",
         lambda e: e.borderline if e.n_clusters > 1 else None,
