@@ -69,9 +69,8 @@ reference:
 	OMP_NUM_THREADS=1 .reference/bin/python -m pytest -q -rs tests/datasets/test_scattering.py -k kymatio
 
 # What people use instead is compared with, never a dependency: it lives in .peers.
-peers:
-	@$(PYTHON) -m venv .peers
-	@.peers/bin/pip install --quiet --disable-pip-version-check clustpy==0.0.3 umap-learn==0.5.12
+peers: $(VENV)/dev
+	$(BIN)/python benchmarks/peers.py
 
 beyond: $(VENV)/dev peers
 	$(BIN)/kfriendly paper run beyond

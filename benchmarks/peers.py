@@ -10,12 +10,13 @@ from provenance import ROOT
 
 FOLDER = ROOT / ".peers"
 PYTHON = FOLDER / "bin" / "python"
-PACKAGES = ("clustpy==0.0.3",)
+_IMPORTS = "import clustpy.deep, umap"
+PACKAGES = ("clustpy==0.0.3", "umap-learn==0.5.12")
 
 
 def install() -> str | None:
     """Make the environment if it is not there; return why it could not be made."""
-    if _answers("import clustpy.deep"):
+    if _answers(_IMPORTS):
         return None
     print(f"Installing {', '.join(PACKAGES)} into {FOLDER.name} (gigabytes) ...")
     for words in (
@@ -25,7 +26,7 @@ def install() -> str | None:
         done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode:
             return (done.stderr.strip() or done.stdout.strip()).splitlines()[-1]
-    return None if _answers("import clustpy.deep") else "clustpy does not import"
+    return None if _answers(_IMPORTS) else f"{_IMPORTS!r} fails in {FOLDER.name}"
 
 
 def versions() -> dict[str, str]:
@@ -76,3 +77,7 @@ def _answers(code: str) -> bool:
     if not PYTHON.exists():
         return False
     return subprocess.run([PYTHON, "-c", code], capture_output=True).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(install())

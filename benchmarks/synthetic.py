@@ -78,7 +78,8 @@ def report() -> None:
         "Made by `make synthetic` (`python benchmarks/synthetic.py run`, then "
         f"`report`) from `{RESULTS.relative_to(ROOT)}`, which has the commit, the "
         "versions and the scores of every draw and start. `DCN(4, "
-        f"n_init={N_INIT})` and nothing else set; 4 x 2,500 rows; draws 0 to 19.",
+        f"n_init={N_INIT}, views=None)` and nothing else set; 4 x 2,500 rows; draws "
+        "0 to 19.",
         "",
         "| model | method | NMI median | min | quartiles | max | ARI | ACC |",
         "|---|---|---|---|---|---|---|---|",

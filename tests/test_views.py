@@ -28,7 +28,7 @@ def _blobs() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def _double(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+def _shake(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
     return x + 0.1 * torch.randn(x.shape, generator=rng)
 
 
@@ -37,7 +37,7 @@ def _nothing(x: torch.Tensor, rng: torch.Generator) -> Any:
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("views", ["neighbors", _double])
+@pytest.mark.parametrize("views", ["neighbors", _shake])
 @pytest.mark.parametrize("n_init", [1, 3])
 def test_views_find_blobs_under_every_criterion(
     criterion: str, views: Any, n_init: int
@@ -144,7 +144,7 @@ def test_auto_takes_neighbors_where_clusters_have_some_and_data_is_not_huge() ->
     assert rule("auto", 80) is None and rule("auto", 1_000_000) is None
     assert rule("neighbors", 1_000_000) == Neighbors()
     assert rule(None, 10_000) is None
-    assert rule(_double, 10_000) == Altered(_double)
+    assert rule(_shake, 10_000) == Altered(_shake)
     text = resolve_views("auto", sp.csr_array((500, 3)), 5)
     assert isinstance(text, Neighbors) and text.n_steps < Neighbors.n_steps
 

@@ -24,13 +24,20 @@ def write_file(path: Path, content: bytes) -> None:
 
     Only its owner can read it. The folder must be there.
     """
+    with new_file(path) as descriptor:
+        _write_all(descriptor, content)
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[int]:
+    """Yield the descriptor of a file that becomes `path` if all goes well."""
     unfinished = path.with_name(f"{path.name}.tmp-{_own_mark()}")
     descriptor = os.open(
         unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600
     )
     try:
         try:
-            _write_all(descriptor, content)
+            yield descriptor
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from commands import TINY, run
 
-from kfriendly import DCN
+from kfriendly import DCN, Neighbors
 from kfriendly.cli import fit as fit_module
 from kfriendly.cli.progress import ShowProgress
 from kfriendly.errors import TrainingDiverged
@@ -310,3 +310,17 @@ def test_file_larger_than_memory_is_refused_before_reading(
     monkeypatch.setattr("kfriendly.cli.memory.free_bytes", lambda: 1_000)
     result = run("fit", rows, "-k", 3, "-o", tmp_path / "run")
     assert result.exit_code == 5 and "kfriendly predict" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "views", "init"),
+    [((), Neighbors(), "kmeans"), (("--views", "none"), None, "mixture")],
+)
+def test_views_are_on_unless_none_are_asked_for(
+    words: tuple[str, ...], views: object, init: str, rows: Path, tmp_path: Path
+) -> None:
+    names = ("--id", "name", "--label", "kind")
+    result = run("fit", rows, "-k", 3, "--out", tmp_path / "run", *names, *TINY, *words)
+    assert result.exit_code == 0, result.output
+    plan = DCN.load(tmp_path / "run" / "model")._plan
+    assert (plan.views, plan.init) == (views, init)

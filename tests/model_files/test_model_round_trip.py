@@ -13,11 +13,14 @@ from sklearn.exceptions import NotFittedError
 
 from kfriendly import (
     DCN,
+    Altered,
     ConvFactory,
     Descent,
     KMeans,
     KSubspace,
     MLPFactory,
+    MoveImages,
+    Neighbors,
     NotSavable,
     SoftKMeans,
 )
@@ -29,6 +32,8 @@ from kfriendly.training.state import TrainState
 VARIANTS: dict[str, dict[str, Any]] = {
     "defaults": {},
     "paper's start": {"init": "kmeans"},
+    "neighbours": {"views": Neighbors(4, n_steps=2)},
+    "moved images": {"views": Altered(MoveImages((4, 4)), contrast=0.5)},
     "one start": {"n_init": 1},
     "no joint training": {"max_epochs": 0},
     "conv": {"input_shape": (4, 4), "n_init": 1, "max_epochs": 1},

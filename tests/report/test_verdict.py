@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from stories import tell
 
+from kfriendly import DCN
 from kfriendly.inputs import Batch
-from kfriendly.report.measures import Evidence, Scores, _shuffled
+from kfriendly.report.measures import Evidence, Scores, _kept, _shuffled, _together
 from kfriendly.report.rules import RULES, STABILITY
 from kfriendly.report.verdict import compare, judge
 
@@ -111,3 +112,25 @@ def test_verdict_of_clear_clusters_is_trust() -> None:
     centres = 6 * rng.normal(size=(4, 8))
     X = centres[rng.integers(4, size=300)] + rng.normal(size=(300, 8))
     assert level_of(X.astype(np.float32), 4) == "trust"
+
+
+def test_neighbours_that_are_parted_are_a_reason_to_doubt() -> None:
+    levels = {
+        share: judge(evidence(kept=None, together=share))["level"]
+        for share in (0.9, 0.6, 0.2)
+    }
+    assert levels == {0.9: "trust", 0.6: "care", 0.2: "distrust"}
+
+
+def test_where_neighbours_took_part_the_decoder_is_not_asked() -> None:
+    X = np.random.RandomState(0).randn(90, 4)
+    quick: dict[str, Any] = {
+        "hidden": (4,),
+        "pretrain_epochs": 1,
+        "max_epochs": 1,
+        "n_init": 1,
+    }
+    near = DCN(3, random_state=0, **quick).fit(X)
+    alone = DCN(3, views=None, random_state=0, **quick).fit(X)
+    assert _kept(near) is None and _together(near) == 1.0 - near.start_scores_.min()
+    assert _kept(alone) is not None and _together(alone) is None

@@ -1,10 +1,9 @@
 """Tables that are written part by part and appear only when whole."""
 
 import os
-import secrets
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ import pyarrow.parquet
 
 from kfriendly.cli.exits import Code, Refused, cannot_write
 from kfriendly.inputs import Batch
+from kfriendly.storage import new_file
 
 STDOUT = Path("-")
 
@@ -75,22 +75,15 @@ def new_table(path: Path, *, overwrite: bool = False) -> Iterator[Writer]:
         raise FileExistsError(
             f"{path} is there already.\nChoose another --out, or allow --overwrite."
         )
-    unfinished = path.with_name(f"{path.name}.tmp-{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
+    with ExitStack() as stack:
+        try:
+            descriptor = stack.enter_context(new_file(path))
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        with os.fdopen(descriptor, "wb", closefd=False) as stream:
             writer = _Opening(stream, kind)
             yield writer
             writer.close()
-            stream.flush()
-            os.fsync(descriptor)
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def read_ids_and_clusters(path: Path) -> tuple[list[str], np.ndarray]:

@@ -109,7 +109,7 @@ def _run_epoch(
         x = phase.rows(source, index, state.rng)
         means = task.step(state, x, index, state.step / n_steps)
         share = index.numel() / source.n_rows
-        for total, value in zip(sums, means, strict=True):
+        for total, value in zip(sums[:-1], means[:-1], strict=True):  # but lam
             total.add_(value, alpha=share)
         state.step += 1
     return sums._replace(lam=means.lam)

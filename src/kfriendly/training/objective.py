@@ -55,6 +55,14 @@ class Cost(NamedTuple):
         )
 
 
+class _Terms(NamedTuple):
+    """What does not depend on the clusters, and the gradient by H of their means."""
+
+    reconstruction: Tensor  # (..., n)
+    contrast: Tensor  # (..., n)
+    G: Tensor
+
+
 @dataclass(frozen=True)
 class Objective:
     """Eq. (4): a sum of per-sample terms; with views, a further one.
@@ -95,40 +103,39 @@ class Objective:
         shared = S if self.contrast is None else torch.cat([S, S], dim=-2)
         clustering, G = criteria.differentiate(self.criterion, H, shared, cluster)
         G = G.mul_((lam * (0.5 / H.shape[-2])).view(*lam.shape, 1, 1))
-        reconstruction, contrast = self._add_to(G, network, H, x)
-        pull_H(G)
-        return Cost(reconstruction, clustering, contrast, h, S)
+        terms = self._without_clusters(network, H, x, self.loss)
+        pull_H(G.add_(terms.G))
+        return Cost(terms.reconstruction, clustering, terms.contrast, h, S)
 
     def differentiate_alone(self, network: Autoencoder, x: Rows) -> Cost:
         """Do the same without clusters, for pre-training."""
         H, pull_H = network.trace_encode(x)
-        G = torch.zeros_like(H)
-        reconstruction, contrast = self._add_to(G, network, H, x, pretraining=True)
+        reconstruction, contrast, G = self._without_clusters(
+            network, H, x, self.pretraining_loss
+        )
         pull_H(G)
         zero = torch.zeros_like(reconstruction)
         return Cost(reconstruction, zero, contrast, H, H.new_empty(0))
 
-    def _add_to(
-        self,
-        G: Tensor,
-        network: Autoencoder,
-        H: Tensor,
-        x: Rows,
-        pretraining: bool = False,
-    ) -> tuple[Tensor, Tensor]:
-        """Add to the latent gradient what does not depend on the clusters."""
-        n = H.shape[-2] if self.contrast is None else H.shape[-2] // 2
-        h = H[..., :n, :]
-        reconstruction = contrasts = H.new_zeros(h.shape[:-1])
-        loss = self.pretraining_loss if pretraining else self.loss
-        if loss is not losses.none:  # Eq. (3) has no decoder to run
-            reconstruction, pull = trace_error(loss, network, h, x[:n])
-            G[..., :n, :] += pull()
-        if self.contrast:
-            values, slope = contrast(H)
-            contrasts = self.contrast * values
-            G.add_(slope, alpha=self.contrast)
-        return reconstruction, contrasts
+    def _without_clusters(
+        self, network: Autoencoder, H: Tensor, x: Rows, loss: losses.Loss
+    ) -> "_Terms":
+        """Compute what does not depend on the clusters, and its latent gradient."""
+        h = H
+        if self.contrast is not None:
+            h = H.chunk(2, dim=-2)[0]
+            x = x[: h.shape[-2]]
+        if loss is losses.none:  # Eq. (3) has no decoder to run
+            reconstruction, G = h.new_zeros(h.shape[:-1]), torch.zeros_like(h)
+        else:
+            reconstruction, pull = trace_error(loss, network, h, x)
+            G = pull()
+        if self.contrast is None:
+            return _Terms(reconstruction, torch.zeros_like(reconstruction), G)
+        values, slope = contrast(H)
+        G = torch.cat([G, torch.zeros_like(G)], dim=-2)
+        G.add_(slope, alpha=self.contrast)
+        return _Terms(reconstruction, self.contrast * values, G)
 
     @property
     def pretraining_loss(self) -> losses.Loss:

@@ -269,10 +269,11 @@ def balance(data_variance: float, latent_variance: Tensor) -> Tensor:
 
 def score_starts(final: Evaluation, plan: Plan, data_variance: float) -> list[float]:
     """Score starts without labels: by the cut if there is a graph, else by Eq. (4)."""
-    scores = selection_score(final, data_variance)
     if isinstance(plan.joint.views, Walks):
         labels = torch.from_numpy(final.labels)
         scores = plan.joint.views.cut(labels, plan.n_clusters)
+    else:
+        scores = selection_score(final, data_variance)
     return [float(score) for score in scores.reshape(-1)]
 
 

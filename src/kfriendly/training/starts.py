@@ -83,7 +83,7 @@ def _cluster_of(criterion: Criterion, H: Tensor, labels: Tensor, start: State) -
     return found._replace(c=start.c)
 
 
-def _mixture(H: Tensor, n_clusters: int, seed: int, n_init: int = 1) -> GaussianMixture:
+def _mixture(H: Tensor, n_clusters: int, seed: int) -> GaussianMixture:
     """Fit a mixture of full covariances to white latent samples."""
     rows = H.double().cpu().numpy()
     if len(rows) > _MIXTURE_ROWS:
