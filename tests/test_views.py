@@ -12,6 +12,7 @@ from kfriendly import DCN
 from kfriendly.criteria import CRITERIA
 from kfriendly.defaults import resolve_views
 from kfriendly.metrics import ari
+from kfriendly.training.sources import TensorSource
 from kfriendly.training.views import Walks
 from kfriendly.views import Altered, MoveImages, Neighbors
 
@@ -169,3 +170,10 @@ def test_start_takes_what_cuts_the_graph_least() -> None:
     model = DCN(3, views=Neighbors(5, 2), **QUICK).fit(X)
     assert ari(y, model.initial_labels_) > 0.95
     assert model.start_scores_.min() < 0.02  # hardly any neighbour in another cluster
+
+
+def test_walks_go_from_neighbour_to_neighbour_and_stand_behind_their_samples() -> None:
+    ring = torch.tensor([[1], [2], [3], [4], [0]], dtype=torch.int32)
+    rows = TensorSource(torch.arange(5.0).unsqueeze(1))
+    found = Walks(ring, ring, 3).pairs(rows, torch.tensor([0, 4]), torch.Generator())
+    assert found.flatten().tolist() == [0, 4, 3, 2]

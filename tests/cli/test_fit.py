@@ -324,3 +324,15 @@ def test_views_are_on_unless_none_are_asked_for(
     assert result.exit_code == 0, result.output
     plan = DCN.load(tmp_path / "run" / "model")._plan
     assert (plan.views, plan.init) == (views, init)
+
+
+def test_numbers_and_categories_keep_the_weights_they_were_given(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "mixed.csv"
+    rng = np.random.RandomState(0)
+    lines = [f"{rng.rand() * 1e6:.1f},{'abc'[i % 3]}" for i in range(60)]
+    table.write_text("\n".join(["income,kind", *lines]))
+    result = run("fit", table, "-k", 2, "--out", tmp_path / "run", *TINY)
+    assert result.exit_code == 0, result.output
+    assert DCN.load(tmp_path / "run" / "model").scaling_.rule == "common"
