@@ -18,7 +18,7 @@ from provenance import ROOT, provenance
 from kfriendly import DCN, datasets
 from kfriendly.datasets import SYNTHETIC
 from kfriendly.metrics import acc, ari, nmi
-from kfriendly.training.run import Plan
+from kfriendly.training.plan import Plan
 
 RESULTS = ROOT / "results" / "reuse.jsonl"
 SEEDS = range(5)

@@ -18,7 +18,8 @@ from kfriendly import DCN
 from kfriendly.defaults import make_plan
 from kfriendly.training.history import Recorder
 from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
-from kfriendly.training.run import Plan, align, build_state, start_clusters
+from kfriendly.training.plan import Plan, build_state
+from kfriendly.training.run import align, start_clusters
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource
 from kfriendly.training.state import TrainState

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kfriendly.criteria import KMeans, KSubspace, SoftKMeans
     from kfriendly.errors import (
+        CheckpointMismatch,
+        CheckpointWarning,
         CollapseWarning,
         DataScaleWarning,
         EmptyClusterWarning,
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
         TrainingDiverged,
     )
     from kfriendly.estimator import DCN
+    from kfriendly.model_files import Checkpoints
     from kfriendly.networks import Autoencoder, ConvFactory, LayerPair, MLPFactory
     from kfriendly.training.descent import Descent
     from kfriendly.views import Altered, MoveImages, Neighbors
@@ -28,6 +31,9 @@ __all__ = [
     "DCN",
     "Altered",
     "Autoencoder",
+    "CheckpointMismatch",
+    "CheckpointWarning",
+    "Checkpoints",
     "CollapseWarning",
     "ConvFactory",
     "DataScaleWarning",
@@ -52,7 +58,10 @@ _HOMES = {
     "kfriendly.networks": ["Autoencoder", "ConvFactory", "LayerPair", "MLPFactory"],
     "kfriendly.training.descent": ["Descent"],
     "kfriendly.views": ["Altered", "MoveImages", "Neighbors"],
+    "kfriendly.model_files": ["Checkpoints"],
     "kfriendly.errors": [
+        "CheckpointMismatch",
+        "CheckpointWarning",
         "CollapseWarning",
         "DataScaleWarning",
         "EmptyClusterWarning",

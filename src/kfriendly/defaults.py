@@ -14,7 +14,7 @@ from kfriendly.training.alternating import JointRules
 from kfriendly.training.descent import Descent
 from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
-from kfriendly.training.run import Plan
+from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import ScaleRule
 from kfriendly.views import Alter, Altered, Neighbors, ViewRule
 

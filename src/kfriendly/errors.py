@@ -10,12 +10,14 @@
       PeerNotFound           (also FileNotFoundError)   another program cannot be run
       ModelFileError         (also ValueError)          a saved model is not whole
       NotSavable             (also TypeError)           a model has parts of the user's
+      CheckpointMismatch     (also ValueError)          a checkpoint is of another fit
       BadInput               (also ValueError)          a user's data cannot be used
 
     sklearn.exceptions.ConvergenceWarning
       CollapseWarning        the latent space or the assignment has become trivial
       EmptyClusterWarning    a cluster had no sample in an epoch
     DataScaleWarning         columns that are constant, or of very different size
+    CheckpointWarning        a checkpoint could not be written, or not be used
     ResultsWarning           a file of results has a line that is not whole
 """
 
@@ -61,12 +63,20 @@ class NotSavable(KfriendlyError, TypeError):
     """A model has a part that is not kfriendly's own, and no file can hold it."""
 
 
+class CheckpointMismatch(KfriendlyError, ValueError):
+    """A checkpoint is of other data, parameters or version, or in use."""
+
+
 class CollapseWarning(ConvergenceWarning):
     """The latent space shrank to a point, or one cluster took all samples."""
 
 
 class EmptyClusterWarning(ConvergenceWarning):
     """A cluster had no sample in an epoch."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written, or not be used."""
 
 
 class ResultsWarning(UserWarning):

@@ -31,7 +31,13 @@ from kfriendly.defaults import (
     resolve_scale,
 )
 from kfriendly.losses import LOSSES, Loss, kl
-from kfriendly.model_files import MANIFEST, load_model, save_model
+from kfriendly.model_files import (
+    MANIFEST,
+    Checkpoints,
+    keeper_for,
+    load_model,
+    save_model,
+)
 from kfriendly.monitoring import CallbackMonitor
 from kfriendly.networks import NetworkFactory
 from kfriendly.storage import new_folder
@@ -47,7 +53,9 @@ from kfriendly.training.inference import (
     evaluate,
     reconstruction_losses,
 )
-from kfriendly.training.run import Plan, pass_once, take_start, train
+from kfriendly.training.plan import Plan, rebuild_state, take_start
+from kfriendly.training.progress import Keeper
+from kfriendly.training.run import pass_once, train
 from kfriendly.training.scaling import ScaleRule, Scaling, find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
 from kfriendly.training.starts import InitRule
@@ -141,6 +149,10 @@ class DCN(
         What happens to a cluster that had no row in an epoch.
     device : str or torch.device
         "auto" is the GPU if there is one.
+    checkpoints : str, Path, Checkpoints or None
+        Folder to keep the state of training in, each minute and when interrupted.
+        `fit` goes on from what is there, to the same result, and refuses it if data or
+        parameters are others. A fit that has come to its end leaves none.
     random_state : int, RandomState instance or None
         Seed of weights, batches and starts.
 
@@ -223,6 +235,7 @@ class DCN(
         "refresh_every": [_at_least(1), None],
         "empty_cluster": [StrOptions({"keep", "reseed"})],
         "device": [str, torch.device],
+        "checkpoints": [str, Path, Checkpoints, None],
         "random_state": ["random_state"],
     }
 
@@ -251,6 +264,7 @@ class DCN(
         refresh_every: int | None = None,
         empty_cluster: EmptyPolicy = "reseed",
         device: str | torch.device = "auto",
+        checkpoints: str | Path | Checkpoints | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -275,6 +289,7 @@ class DCN(
         self.refresh_every = refresh_every
         self.empty_cluster = empty_cluster
         self.device = device
+        self.checkpoints = checkpoints
         self.random_state = random_state
 
     @_told_to_callbacks
@@ -299,7 +314,9 @@ class DCN(
         plan, scaling = self._make_plan(rows), self._find_scaling(rows)
         as_if_fitted = partial(self._as_if_fitted, plan, scaling)
         monitor = CallbackMonitor(self, X, root, as_if_fitted)
-        self._begin(rows, plan, scaling, monitor)
+        params = self.get_params(deep=False)
+        with keeper_for(self.checkpoints, params, rows) as keeper:
+            self._begin(rows, plan, scaling, monitor, keeper)
         root.call_on_fit_task_end(estimator=self, X=X)
         return self
 
@@ -504,22 +521,24 @@ class DCN(
         plan: Plan,
         scaling: Scaling,
         monitor: Monitor,
+        keeper: Keeper | None = None,
     ) -> None:
         """Train all starts and keep the best; a model fitted before stays till then."""
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=plan.n_init)
         source = ArraySource(X, scaling, plan.device)
-        trained = train(source, plan, seeds.tolist(), monitor)
-        self._plan, self._state, self.scaling_ = plan, trained.state, scaling
+        trained = train(source, plan, seeds.tolist(), monitor, keeper)
+        self._plan, self.scaling_ = plan, scaling
+        self._state = rebuild_state(plan, 1, trained.kept)
         self.history_ = trained.history
         self.n_iter_ = sum(record.phase == "joint" for record in trained.history)
-        self.lam_ = float(trained.state.lam)
+        self.lam_ = float(self._state.lam)
         self.sae_km_labels_ = trained.start.sae_km.labels
         self.initial_labels_ = trained.start.labels
         self.start_scores_ = np.array(trained.scores)
         self.start_labels_ = trained.labels
         self._describe(source)
-        warn_of_failures(trained)
+        warn_of_failures(trained, self._state)
 
     def _describe(self, source: ArraySource) -> None:
         """Set the attributes that follow from the model and these rows."""

@@ -34,7 +34,7 @@ class CallbackMonitor:
         told = {"estimator": self._estimator, "X": self._X}
         task = self._root.subcontext(task_name=phase, max_subtasks=n_epochs)
         task.call_on_fit_task_begin(**told)
-        for epoch in range(n_epochs):
+        for epoch in range(state.epoch, n_epochs):
             part = task.subcontext(task_name="epoch")
             part.call_on_fit_task_begin(**told)
             yield epoch

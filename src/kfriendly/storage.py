@@ -28,6 +28,15 @@ def write_file(path: Path, content: bytes) -> None:
         _write_all(descriptor, content)
 
 
+def write_new_file(path: Path, content: bytes) -> None:
+    """Write a file that must not be there yet; of two who try, one fails."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
+    try:
+        _write_all(descriptor, content)
+    finally:
+        os.close(descriptor)
+
+
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[int]:
     """Yield the descriptor of a file that becomes `path` if all goes well."""

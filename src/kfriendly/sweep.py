@@ -24,14 +24,8 @@ from kfriendly.estimator import DCN
 from kfriendly.metrics import silhouette, stability
 from kfriendly.training.history import Monitor, Recorder
 from kfriendly.training.inference import encode_rows, evaluate
-from kfriendly.training.run import (
-    Plan,
-    align,
-    build_state,
-    pretrain,
-    start_clusters,
-    with_views,
-)
+from kfriendly.training.plan import Plan, build_state
+from kfriendly.training.run import align, pretrain, start_clusters, with_views
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource
 from kfriendly.training.state import TrainState

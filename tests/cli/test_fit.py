@@ -16,7 +16,6 @@ from commands import TINY, run
 
 from kfriendly import DCN, Neighbors
 from kfriendly.cli import fit as fit_module
-from kfriendly.cli.progress import ShowProgress
 from kfriendly.errors import TrainingDiverged
 
 
@@ -265,24 +264,6 @@ def test_errors_leave_nothing_behind(
     result = run("fit", rows, "-k", 2, "-o", out)
     assert result.exit_code == code and message in result.stderr
     assert os.listdir(out.parent) == []
-
-
-def test_interrupt_in_joint_training_keeps_what_was_learned(
-    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = ShowProgress.on_fit_task_end
-
-    def interrupt(self: ShowProgress, estimator: Any, context: Any) -> bool:
-        if context.task_name == "epoch" and self.phase == "joint" and not self.stop:
-            os.kill(os.getpid(), signal.SIGINT)
-        return original(self, estimator, context)
-
-    monkeypatch.setattr(ShowProgress, "on_fit_task_end", interrupt)
-    words = ("--hidden", 8, "--pretrain-epochs", 1, "--epochs", 9, "--starts", 2)
-    result = run("fit", rows, "-k", 2, "-o", tmp_path / "run", *words)
-    assert result.exit_code == 75 and "stopped early" in result.stderr
-    about = read_run(tmp_path / "run")
-    assert about["outcome"]["stopped_early"] and about["outcome"]["epochs"] == 1
 
 
 def test_terminated_while_loading_leaves_nothing(

@@ -92,13 +92,15 @@ def test_sgd_step_uses_stored_assignment_if_given() -> None:
     assert not torch.equal(first, other)
 
 
-def make_task(**rules: Any) -> Alternating:
-    labels = np.zeros(12, dtype=np.int32)
-    return Alternating(OBJECTIVE, JointRules(**rules), labels, 2)
+def make_task(state: TrainState, **rules: Any) -> Alternating:
+    task = Alternating(OBJECTIVE, JointRules(**rules), 2)
+    task.begin(state, np.zeros(12, dtype=np.int32))
+    return task
 
 
 def test_hold_keeps_rows_and_centres_where_they_started() -> None:
-    state, task = make_state(), make_task(hold=0.5)
+    state = make_state()
+    task = make_task(state, hold=0.5)
     before = state.cluster
     task.step(state, rows(), torch.arange(12), progress=0.4)
     assert state.cluster is before
@@ -106,22 +108,25 @@ def test_hold_keeps_rows_and_centres_where_they_started() -> None:
 
 
 def test_hold_ends_and_rows_go_to_their_nearest_centre() -> None:
-    state, task = make_state(), make_task(hold=0.5)
+    state = make_state()
+    task = make_task(state, hold=0.5)
     task.step(state, rows(), torch.arange(12), progress=0.6)
     assert task.end_epoch(state, TensorSource(rows()))["sizes"].min() > 0
 
 
 def test_ramp_raises_lam_from_zero() -> None:
-    task = make_task(ramp=0.5)
+    state = make_state()
+    task = make_task(state, ramp=0.5)
     lams = [
-        float(task.step(make_state(), rows(), torch.arange(12), p).lam)
+        float(task.step(state, rows(), torch.arange(12), p).lam)
         for p in (0.0, 0.25, 0.5, 1.0)
     ]
     assert lams == [0.0, 0.25, 0.5, 0.5]
 
 
 def test_stored_assignments_are_those_of_the_last_visit() -> None:
-    state, task = make_state(), make_task(assignment="stored")
+    state = make_state()
+    task = make_task(state, assignment="stored")
     task.step(state, rows(), torch.arange(12), progress=0.0)  # first labels: all zero
     task.end_epoch(state, TensorSource(rows()))
     reference = make_state()
@@ -133,7 +138,8 @@ def test_stored_assignments_are_those_of_the_last_visit() -> None:
 
 
 def test_refresh_moves_centres_to_the_means_of_their_rows() -> None:
-    state, task = make_state(), make_task(refresh_every=1, empty_cluster="keep")
+    state = make_state()
+    task = make_task(state, refresh_every=1, empty_cluster="keep")
     task.step(state, rows(), torch.arange(12), progress=0.0)
     task.end_epoch(state, TensorSource(rows()))
     H = state.network.encode(rows()).detach().double()
@@ -143,7 +149,8 @@ def test_refresh_moves_centres_to_the_means_of_their_rows() -> None:
 
 
 def test_reseed_puts_an_empty_centre_on_the_worst_row() -> None:
-    state, task = make_state(), make_task()
+    state = make_state()
+    task = make_task(state)
     far = torch.tensor([[0.0, 0.0], [1e6, 1e6]], dtype=torch.float64)
     state.cluster = state.cluster._replace(M=far)
     task.step(state, rows(), torch.arange(12), progress=0.0)
@@ -154,13 +161,16 @@ def test_reseed_puts_an_empty_centre_on_the_worst_row() -> None:
 
 
 def test_nothing_remains_of_an_epoch_that_is_undone() -> None:
-    state, task = make_state(), make_task(hold=0.5)
+    state = make_state()
+    task = make_task(state, hold=0.5)
     before = state.snapshot()
     task.step(state, rows(), torch.arange(12), progress=0.6)  # rows go elsewhere
     state.restore(before)
     task.step(state, rows(), torch.arange(12), progress=0.1)  # held to the first labels
     reference = make_state()
-    make_task(hold=0.5).step(reference, rows(), torch.arange(12), progress=0.1)
+    make_task(reference, hold=0.5).step(
+        reference, rows(), torch.arange(12), progress=0.1
+    )
     found, expected = (list(s.network.parameters()) for s in (state, reference))
     assert all(map(torch.equal, found, expected))
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from kfriendly.estimator import DCN
 from kfriendly.networks import ConvFactory, MLPFactory
-from kfriendly.training.run import Plan
+from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import Scaling
 from kfriendly.views import Neighbors
 

@@ -4,6 +4,9 @@ import shlex
 
 import typer
 
+# They take up a run that was stopped; to repeat it takes a run from the beginning.
+_ONCE = {"resume", "force"}
+
 
 def command_of(context: typer.Context) -> str:
     """Write the command that runs: the verb and all that was said, quoted."""
@@ -11,7 +14,7 @@ def command_of(context: typer.Context) -> str:
     for parameter in context.command.params:
         name = str(parameter.name)
         source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE":
+        if source is None or source.name != "COMMANDLINE" or name in _ONCE:
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":

@@ -18,7 +18,8 @@ from kfriendly.cli.screen import Screen, in_words
 from kfriendly.cli.wishes import FitWish
 from kfriendly.estimator import DCN
 from kfriendly.training.history import Recorder
-from kfriendly.training.run import Plan, build_state, pretrain
+from kfriendly.training.plan import Plan, build_state
+from kfriendly.training.run import pretrain
 from kfriendly.training.scaling import Scaling
 from kfriendly.training.sources import ArraySource
 from kfriendly.training.threads import enough_threads

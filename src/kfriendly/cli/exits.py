@@ -27,7 +27,7 @@ class Code(IntEnum):
     MODEL = 4
     RESOURCES = 5
     TRAINING = 6
-    STOPPED = 75  # stopped early, but what had been learned is written
+    STOPPED = 75  # stopped, and --resume goes on from there
     KILLED = 130  # stopped, and nothing is written
     PIPE = 141  # nobody reads the output any more
 
@@ -91,7 +91,9 @@ def code_of(error: Exception) -> Code:
 
     if isinstance(error, Refused):
         return error.code
-    if isinstance(error, errors.UnknownName | FileExistsError):
+    if isinstance(
+        error, errors.UnknownName | errors.CheckpointMismatch | FileExistsError
+    ):
         return Code.USAGE
     if isinstance(error, errors.ModelFileError):
         return Code.MODEL
@@ -156,5 +158,6 @@ def _bug(error: Exception) -> str:
 
 
 def _leave(screen: Screen, code: Code, message: str) -> NoReturn:
-    screen.error(message, int(code))
+    stopped = code in (Code.STOPPED, Code.KILLED)
+    screen.error(message if stopped else f"Error: {message}", int(code))
     raise typer.Exit(int(code))

@@ -18,11 +18,11 @@ from kfriendly.cli.progress import (
     as_json,
     in_text,
     noted_warnings,
-    stoppable,
 )
 from kfriendly.cli.screen import Screen
 from kfriendly.cli.summary import show_summary
 from kfriendly.cli.tables import name_of_ids, new_table, table_of
+from kfriendly.cli.unfinished import resumable
 from kfriendly.cli.wishes import FitWish
 from kfriendly.defaults import make_plan
 from kfriendly.errors import BadInput, CollapseWarning
@@ -31,7 +31,7 @@ from kfriendly.metrics import margin_confidence
 from kfriendly.report.page import render_page
 from kfriendly.report.story import tell_story
 from kfriendly.storage import write_file
-from kfriendly.training.run import Plan
+from kfriendly.training.plan import Plan
 from kfriendly.validation import check_enough_rows, checked_rows
 
 # Distances of a run's own rows are kept at this quantile: new rows beyond it are far.
@@ -44,16 +44,19 @@ class Fitted(NamedTuple):
     model: DCN
     seconds: float
     warnings: list[str]
-    stopped: bool
 
 
 def run_fit(wish: FitWish, screen: Screen) -> None:
     """Load, train, and write everything, or nothing."""
     began = datetime.now(UTC)
-    with runs.new_place(wish.out, overwrite=wish.overwrite, marker=runs.RUN) as folder:
+    with (
+        resumable(wish, screen) as checkpoints,
+        runs.new_place(wish.out, overwrite=wish.overwrite, marker=runs.RUN) as folder,
+    ):
         loaded = load(wish.input, screen, wish.parameters["random_state"])
         model = DCN(**parameters_for(loaded.features, wish.parameters))
         make_checked_plan(model, loaded.X)
+        model.set_params(checkpoints=checkpoints)
         fitted = train(model, loaded.X, screen, strict=wish.strict)
         screen.begin("report")
         fingerprint = loaded.source.fingerprint()
@@ -81,12 +84,6 @@ def run_fit(wish: FitWish, screen: Screen) -> None:
         screen.end("report", "written")
     screen.close()
     show_summary(wish.out, story, about, screen)
-    if fitted.stopped:
-        screen.note(
-            "Joint training was stopped early. Training cannot be taken up again yet; "
-            "fit again for the full number of epochs."
-        )
-        raise SystemExit(int(Code.STOPPED))
 
 
 def make_checked_plan(model: DCN, X: Any) -> Plan:  # Any: ndarray or csr_array
@@ -107,12 +104,14 @@ def make_checked_plan(model: DCN, X: Any) -> Plan:  # Any: ndarray or csr_array
 
 
 def train(model: DCN, X: Any, screen: Screen, *, strict: bool) -> Fitted:
-    """Fit with progress; Ctrl-C in joint training ends it early and keeps the model."""
+    """Fit with progress."""
     progress = ShowProgress(screen)
     began = time.perf_counter()
-    with noted_warnings(screen) as caught, stoppable(progress, screen):
+    with noted_warnings(screen) as caught:
         model.set_callbacks(progress).fit(X)
-    seconds = time.perf_counter() - began
+    # A run that was stopped has epochs of an earlier process.
+    epochs = sum(record.seconds for record in model.history_)
+    seconds = max(epochs, time.perf_counter() - began)
     collapsed = [w for w in caught if issubclass(w.category, CollapseWarning)]
     if strict and collapsed:
         raise Refused(
@@ -120,7 +119,7 @@ def train(model: DCN, X: Any, screen: Screen, *, strict: bool) -> Fitted:
             str(collapsed[0].message),
             "--strict was given, so nothing is written.",
         )
-    return Fitted(model, seconds, in_text(caught), progress.stop)
+    return Fitted(model, seconds, in_text(caught))
 
 
 def describe_rows(model: DCN, X: Any) -> dict[str, np.ndarray]:
@@ -172,11 +171,10 @@ def _about(
             "spec": wish.input.spec,
             "rows": wish.input.rows,
         },
-        "parameters": model.get_params(deep=False),
+        "parameters": model.get_params(deep=False) | {"checkpoints": None},
         "resolved": {choice.name: choice.value for choice in choices},
         "outcome": {
             "seconds": round(fitted.seconds, 3),
-            "stopped_early": fitted.stopped,
             "epochs": model.n_iter_,
             "lam": model.lam_,
             "inertia": model.inertia_,

@@ -43,7 +43,6 @@ def _facts(run: dict[str, Any]) -> Table:
     data, outcome = run["data"], run["outcome"]
     resolved = run.get("resolved", {})
     sizes = outcome.get("sizes") or [0]
-    stopped = ", stopped early" if outcome.get("stopped_early") else ""
     facts = {
         "command": run.get("command"),
         "data": f"{data.get('name')}: {data.get('rows', 0):,} rows, "
@@ -53,7 +52,7 @@ def _facts(run: dict[str, Any]) -> Table:
         "network": f"{resolved.get('network')}; a space of "
         f"{resolved.get('n_components')} dimensions",
         "training": f"{in_words(float(outcome.get('seconds', 0)))}, "
-        f"{outcome.get('epochs')} joint epochs{stopped}",
+        f"{outcome.get('epochs')} joint epochs",
         "reconstruction error": f"{outcome.get('reconstruction_error'):.4g}",
         "verdict": run.get("verdict", {}).get("headline"),
         "seed": run.get("seed"),

@@ -1,10 +1,8 @@
 """Progress of a fit on the screen, as a scikit-learn callback."""
 
-import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -29,17 +27,13 @@ class ShowProgress:
 
     Attributes
     ----------
-    stop : bool
-        Set it to end joint training after the epoch under way.
     phase : str
         The phase under way.
     """
 
     def __init__(self, screen: Screen) -> None:
-        self.stop = False
         self.phase = ""
         self._screen = screen
-        self._done = 0
 
     def setup(self, estimator: Any, context: Any) -> None:  # Any: scikit-learn's types
         """Nothing is shown before the first phase."""
@@ -57,55 +51,24 @@ class ShowProgress:
             self._begin(PHASES[context.task_name], context.max_subtasks)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """Show each epoch; tell whether training shall stop."""
+        """Show each epoch; training goes on."""
         if context.task_name == "epoch":
             record = estimator.history_[-1]
             total = context.parent.max_subtasks
-            self._done += 1
-            words = describe(record)
-            self._screen.advance(self.phase, self._done, total, words)
+            self._screen.advance(self.phase, record.epoch + 1, total, describe(record))
             self._screen.event("epoch", of=total, **as_json(record))
         elif context.task_name in PHASES:
             self._end(describe(estimator.history_[-1]))
             self._begin("final" if context.task_name == "joint" else "start", None)
-        return self.stop and self.phase == "joint"
+        return False
 
     def _begin(self, phase: str, total: int | None) -> None:
-        self.phase, self._done = phase, 0
+        self.phase = phase
         self._screen.begin(phase, total)
 
     def _end(self, words: str) -> None:
         self._screen.end(self.phase, words)
         self.phase = ""
-
-
-@contextmanager
-def stoppable(progress: ShowProgress, screen: Screen) -> Iterator[None]:
-    """Let the first Ctrl-C or SIGTERM end joint training early; a second one leaves.
-
-    Before joint training there is nothing worth keeping: the first one leaves.
-    """
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if progress.stop or progress.phase != "joint":
-            raise KeyboardInterrupt
-        progress.stop = True
-        screen.note(
-            "Stopping: what has been learned is kept and written. "
-            "Press Ctrl-C again to leave at once."
-        )
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-    try:
-        before = [signal.signal(number, stop) for number in signals]
-    except ValueError:  # not the main thread, where signals do not arrive
-        yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -59,10 +59,10 @@ class Screen:
             self._errors.print(f"note: {text}", style="yellow", markup=False)
 
     def error(self, message: str, code: int) -> None:
-        """Tell why there is no result."""
+        """Tell why there is no result, whatever was asked for."""
         if self.how == "json":
             self.event("error", code=code, message=message)
-        self._errors.print(f"Error: {message}", style="bold red", markup=False)
+        self._errors.print(message, style="bold red", markup=False)
 
     def event(self, event: str, **fields: Any) -> None:  # Any: whatever JSON takes
         """Write an object to the output, if JSON was asked for."""

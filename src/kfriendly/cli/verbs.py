@@ -65,6 +65,14 @@ def fit(
         bool,
         typer.Option("--strict", help="Leave with code 6 if the clusters collapse."),
     ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a run that was stopped."),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Go on even if the data have changed since."),
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -114,6 +122,8 @@ def fit(
         keep_columns,
         overwrite,
         strict,
+        resume,
+        force,
         command_of(context),
     )
     with exit_codes(screen):

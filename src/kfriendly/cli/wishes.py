@@ -34,6 +34,8 @@ class FitWish:
     keep_columns: bool = False
     overwrite: bool = False
     strict: bool = False
+    resume: bool = False
+    force: bool = False
     command: str = ""
 
 

@@ -5,11 +5,10 @@ from itertools import pairwise
 from typing import Any, get_type_hints
 
 import numpy as np
-import torch
 
 from kfriendly.model_files.kinds import fits
 from kfriendly.networks import ConvFactory, MLPFactory
-from kfriendly.training.run import Plan
+from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import Scaling
 
 _ATTRIBUTES: dict[str, Any] = {
@@ -26,10 +25,10 @@ _ATTRIBUTES: dict[str, Any] = {
 }
 
 
-def check_finite(arrays: dict[str, np.ndarray]) -> None:
+def check_finite(arrays: dict[str, np.ndarray], *places: str) -> None:
     """Refuse weights, centres or scales that are NaN or infinite."""
     for name, array in arrays.items():
-        counts = name.startswith(("state.", "attributes.scaling_"))
+        counts = name.startswith(places)
         if counts and array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError(f"the tensor {name[:80]} has NaN or infinite values")
 
@@ -111,24 +110,3 @@ def check_attributes(attributes: dict[str, Any], plan: Plan) -> None:
     finite = np.isfinite(scaling.mean).all() and np.isfinite(scaling.size).all()
     if not (finite and (scaling.size > 0).all()):
         raise ValueError("scaling_ has values that are NaN, infinite or zero")
-
-
-def check_like(model: Any, found: Any, place: str = "state") -> None:
-    """Refuse values that differ from `model` in structure, shape or type."""
-    if type(found) is not type(model):
-        raise ValueError(f"{place} is no {type(model).__name__}")
-    if isinstance(model, dict):
-        if list(model) != list(found):
-            raise ValueError(f"{place} has not the parts of this network")
-        for key, part in model.items():
-            check_like(part, found[key], f"{place}.{key}")
-    elif isinstance(model, list):
-        if len(model) != len(found):
-            raise ValueError(f"{place} has {len(found)} parts, not {len(model)}")
-        for i, (a, b) in enumerate(zip(model, found, strict=True)):
-            check_like(a, b, f"{place}.{i}")
-    elif isinstance(model, torch.Tensor):
-        if model.shape != found.shape or model.dtype != found.dtype:
-            raise ValueError(
-                f"{place} has the shape {tuple(found.shape)}, not {tuple(model.shape)}"
-            )

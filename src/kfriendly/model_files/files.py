@@ -38,7 +38,7 @@ class Stored(NamedTuple):
     arrays: dict[str, np.ndarray]
 
 
-def write_stored(folder: Path, stored: Stored) -> None:
+def write_stored(folder: Path, stored: Stored, format: str = FORMAT) -> None:
     """Write the weights, then the manifest: without it the folder is no model."""
     # Not ascontiguousarray: it would make a single number an array of one.
     arrays = {name: np.array(a, order="C") for name, a in stored.arrays.items()}
@@ -46,7 +46,7 @@ def write_stored(folder: Path, stored: Stored) -> None:
     folder.mkdir(exist_ok=True)
     write_file(folder / WEIGHTS, weights)
     manifest = {
-        "format": FORMAT,
+        "format": format,
         "format_version": FORMAT_VERSION,
         "kfriendly_version": __version__,
         "files": {WEIGHTS: {"size": len(weights), "sha256": _digest(weights)}},
@@ -57,10 +57,10 @@ def write_stored(folder: Path, stored: Stored) -> None:
     write_file(folder / MANIFEST, body + _SUM_LINE.format(_digest(body)).encode())
 
 
-def read_stored(folder: Path) -> Stored:
+def read_stored(folder: Path, format: str = FORMAT) -> Stored:
     """Read and verify both files; raise ModelFileError for anything that is wrong."""
     _check_folder(folder)
-    manifest = _read_manifest(folder / MANIFEST)
+    manifest = _read_manifest(folder / MANIFEST, format)
     path = folder / WEIGHTS
     size, digest = _listed(manifest, folder / MANIFEST)
     content = _read(path, most=size)
@@ -77,7 +77,7 @@ def read_stored(folder: Path) -> Stored:
     return Stored(manifest, arrays)
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
+def _read_manifest(path: Path, format: str) -> dict[str, Any]:
     content = _read(path, most=strict_json.MOST_BYTES)
     if not content:
         raise ModelFileError(_told(path, "it is empty"))
@@ -93,8 +93,8 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         manifest = strict_json.parse(content)
     except ValueError as error:
         raise ModelFileError(_told(path, f"it cannot be used: {error}")) from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ModelFileError(_told(path, f"it does not say format {FORMAT!r}"))
+    if not isinstance(manifest, dict) or manifest.get("format") != format:
+        raise ModelFileError(_told(path, f"it does not say format {format!r}"))
     version = manifest.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise ModelFileError(

@@ -17,10 +17,14 @@ from kfriendly.networks import ConvFactory, MLPFactory
 from kfriendly.training.alternating import JointRules
 from kfriendly.training.descent import Descent
 from kfriendly.training.history import EpochRecord
+from kfriendly.training.inference import Evaluation
 from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
-from kfriendly.training.run import Plan
+from kfriendly.training.plan import Plan
+from kfriendly.training.progress import Progress, Start, Trained
 from kfriendly.training.scaling import Scaling
+from kfriendly.training.state import Kept
+from kfriendly.training.views import Walks
 from kfriendly.views import Altered, MoveImages, Neighbors
 
 # Dataclasses and named tuples, by the name that stands in the file. Nothing else is
@@ -33,19 +37,25 @@ KINDS: dict[str, type] = {
         ConvFactory,
         Descent,
         EpochRecord,
+        Evaluation,
         JointRules,
         KMeans,
         KSubspace,
+        Kept,
         MLPFactory,
         MoveImages,
         Neighbors,
         Objective,
         Phase,
         Plan,
+        Progress,
         Scaling,
         SoftKMeans,
         SoftState,
+        Start,
         SubspaceState,
+        Trained,
+        Walks,
     )
 }
 

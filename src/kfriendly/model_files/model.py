@@ -1,27 +1,23 @@
 """A fitted estimator as the content of its files, and back."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from kfriendly.errors import ModelFileError
 from kfriendly.model_files.checks import (
     check_attributes,
     check_cluster,
     check_finite,
-    check_like,
     check_size,
 )
-from kfriendly.model_files.files import MANIFEST, Stored, read_stored, write_stored
+from kfriendly.model_files.files import Stored, read_stored, write_stored
+from kfriendly.model_files.telling import errors_told
 from kfriendly.model_files.values import Arrays, decode, encode
-from kfriendly.networks import Autoencoder
-from kfriendly.networks.whitened import Whitened
-from kfriendly.training.run import Plan, build_state
-from kfriendly.training.state import TrainState
+from kfriendly.training.plan import Plan, rebuild_state
+from kfriendly.training.state import Kept
 
 # Parts of the state since format 1. One that is added later, and that a file has not,
 # is as in a fresh state.
@@ -36,8 +32,7 @@ class _Parts(NamedTuple):
 
     model: Any
     plan: Plan
-    layout: dict[str, Any]
-    snapshot: dict[str, Any]
+    kept: Kept
     attributes: dict[str, Any]
 
 
@@ -48,6 +43,7 @@ def save_model(model: Any, folder: Path) -> None:
     another, goes through `DCN.save`.
     """
     plan: Plan = model._plan
+    kept: Kept = model._state.keep()
     arrays: Arrays = {}
     fitted = {
         name: value
@@ -55,10 +51,11 @@ def save_model(model: Any, folder: Path) -> None:
         if name.endswith("_") and not name.startswith("_")
     }
     parts = {
-        "parameters": model.get_params(deep=False),
+        # Where checkpoints were kept is a matter of one machine.
+        "parameters": model.get_params(deep=False) | {"checkpoints": None},
         "plan": plan,
-        "network": _layout(model._state.network),
-        "state": model._state.snapshot(),
+        "network": {"whitened": kept.whitened, "transposed": kept.transposed},
+        "state": kept.snapshot,
         "attributes": fitted,
     }
     content = {name: encode(part, name, arrays) for name, part in parts.items()}
@@ -72,12 +69,12 @@ def load_model(folder: Path, kind: type, resolve_device: DeviceRule) -> Any:
     Raises ModelFileError for anything that is wrong with it.
     """
     stored = read_stored(folder)
-    with _errors_told(folder):
+    with errors_told(folder):
         parts = _decode(stored, kind)
     device = resolve_device(parts.model.device)
-    with _errors_told(folder):
+    with errors_told(folder):
         plan = replace(parts.plan, device=device)
-        state = _rebuild(plan, parts.layout, parts.snapshot)
+        state = rebuild_state(plan, 1, parts.kept)
     parts.model.__dict__.update({"_plan": plan, "_state": state, **parts.attributes})
     return parts.model
 
@@ -85,7 +82,7 @@ def load_model(folder: Path, kind: type, resolve_device: DeviceRule) -> Any:
 def _decode(stored: Stored, kind: type) -> _Parts:
     """Make everything but the network, and check that it fits together."""
     content, arrays = stored
-    check_finite(arrays)
+    check_finite(arrays, "state.", "attributes.scaling_")
     parameters, plan, layout, snapshot, attributes = (
         decode(content[name], arrays)
         for name in ("parameters", "plan", "network", "state", "attributes")
@@ -99,69 +96,5 @@ def _decode(stored: Stored, kind: type) -> _Parts:
         raise ValueError(f"its state has only {sorted(snapshot)}")
     check_cluster(snapshot["cluster"], plan)
     check_attributes(attributes, plan)
-    return _Parts(model, plan, layout, snapshot, attributes)
-
-
-@contextmanager
-def _errors_told(folder: Path) -> Iterator[None]:
-    """Turn errors of all kinds, from parts that do not fit, into one."""
-    try:
-        yield
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        RuntimeError,  # torch's, and too deep a recursion
-        TypeError,
-        ValueError,
-    ) as error:
-        found = " ".join(str(error).split())[:300]
-        raise ModelFileError(
-            f"{folder / MANIFEST} does not describe a model that this kfriendly can "
-            f"make: {found}. It is not used. Save the model anew from where it came."
-        ) from error
-
-
-def _layout(network: Autoencoder) -> dict[str, Any]:
-    """Describe what `plan.build` does not tell: the wrapping, and the memory layout.
-
-    Products of a transposed matrix differ in the last digit from those of a copy.
-    """
-    transposed = [n for n, p in network.named_parameters() if not p.is_contiguous()]
-    return {"whitened": isinstance(network, Whitened), "transposed": transposed}
-
-
-def _rebuild(
-    plan: Plan, layout: dict[str, Any], snapshot: dict[str, Any]
-) -> TrainState:
-    """Make the state of training that `snapshot` was taken of."""
-    state = build_state(plan, [0], 0)
-    if layout["whitened"]:
-        nowhere = torch.zeros(1, plan.n_components, device=plan.device)
-        state.network = Whitened(state.network, nowhere)
-    for name, p in state.network.named_parameters():
-        if p.dim() >= 2:
-            p.data = _laid(p.data, transposed=name in layout["transposed"])
-    state.optimizer = plan.joint.descent.optimizer(state.network.parameters())
-    fresh = state.snapshot()
-    saved = {**fresh, **_moved(snapshot, plan.device), "rng": snapshot["rng"]}
-    check_like(fresh, {**saved, "cluster": fresh["cluster"]})
-    state.restore(saved)
-    return state
-
-
-def _laid(W: torch.Tensor, *, transposed: bool) -> torch.Tensor:
-    return W.mT.contiguous().mT if transposed else W.contiguous()
-
-
-def _moved(value: Any, device: torch.device) -> Any:
-    """Move all tensors in a value to the device."""
-    if isinstance(value, torch.Tensor):
-        return value.to(device)
-    if isinstance(value, dict):
-        return {key: _moved(part, device) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_moved(part, device) for part in value]
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_moved(part, device) for part in value))
-    return value
+    kept = Kept(snapshot, layout["whitened"], layout["transposed"])
+    return _Parts(model, plan, kept, attributes)

@@ -104,60 +104,57 @@ def network_step(
 
 
 class Alternating:
-    """Algorithm 1 over many epochs, with its memory of labels.
+    """Algorithm 1 over many epochs; `state.labels` is its memory of rows.
 
     Parameters
     ----------
     objective : Objective
     rules : JointRules
-    labels : ndarray of shape (..., n_rows)
-        First cluster of each row.
     K : int
         Number of clusters.
     """
 
-    def __init__(
-        self, objective: Objective, rules: JointRules, labels: np.ndarray, K: int
-    ) -> None:
+    def __init__(self, objective: Objective, rules: JointRules, K: int) -> None:
         self.loss = objective.pretraining_loss
         self._objective = objective
         self._rules = rules
         self._K = K
-        # As of the last epoch, and of the one under way: if that one diverges, it is
-        # run again and nothing of it must remain.
-        self._labels = torch.from_numpy(labels)  # (..., n_rows)
-        self._new_labels = self._labels.clone()
-        self._S: Tensor | None = None  # (..., n_rows, K) if assignments are stored
-        if rules.assignment == "stored":
-            self._S = F.one_hot(self._labels.long(), K).float()
-            self._new_S = self._S.clone()
-        self._epoch = 0
+        # Of the epoch under way; the state has those of the last one: if this one
+        # diverges, it is run again and nothing of it must remain.
+        self._labels = torch.empty(0)  # (..., n_rows)
+        self._S = torch.empty(0)  # (..., n_rows, K) if assignments are stored
+
+    def begin(self, state: TrainState, labels: np.ndarray) -> None:
+        """Give the rows their first clusters, (..., n_rows)."""
+        state.labels = torch.from_numpy(labels)
+        if self._rules.assignment == "stored":
+            state.S = F.one_hot(state.labels.long(), self._K).float()
 
     def step(self, state: TrainState, x: Rows, index: Tensor, progress: float) -> Means:
         """Train on a batch and remember where its rows went."""
         rules, objective = self._rules, self._objective
+        stores = rules.assignment == "stored"
+        if not self._labels.numel():
+            self._labels, self._S = state.labels.clone(), state.S.clone()
         lam = state.lam
         if progress < rules.ramp:
             lam = lam * (progress / rules.ramp)
         if progress < rules.hold:
-            S = F.one_hot(self._labels[..., index].long(), self._K).to(state.lam)
+            S = F.one_hot(state.labels[..., index].long(), self._K).to(state.lam)
             cost = network_step(state, x, objective, rules, lam=lam, S=S)
             return cost.means(lam)
-        stored = None if self._S is None else self._S[..., index, :].to(state.lam)
+        stored = state.S[..., index, :].to(state.lam) if stores else None
         means, S = sgd_step(state, x, objective, rules, lam=lam, S=stored)
-        self._new_labels.index_copy_(-1, index, S.argmax(-1).int().cpu())
-        if self._S is not None:
-            self._new_S[..., index, :] = S.cpu()
+        self._labels.index_copy_(-1, index, S.argmax(-1).int().cpu())
+        if stores:
+            self._S[..., index, :] = S.cpu()
         return means
 
     def end_epoch(self, state: TrainState, source: Source) -> dict[str, np.ndarray]:
         """Count, refresh and reseed clusters; return sizes, changes and empties."""
-        self._epoch += 1
-        labels = self._new_labels
-        changed = (labels != self._labels).float().mean(-1)
-        self._labels = labels.clone()
-        if self._S is not None:
-            self._S = self._new_S.clone()
+        labels = self._labels
+        changed = (labels != state.labels).float().mean(-1)
+        state.labels, state.S = labels.clone(), self._S.clone()
         sizes = torch.zeros(*labels.shape[:-1], self._K, dtype=torch.int64)
         sizes.scatter_add_(
             -1, labels.long(), torch.ones_like(labels, dtype=sizes.dtype)
@@ -166,7 +163,7 @@ class Alternating:
         if self._rules.empty_cluster == "reseed" and bool(empty.any()):
             self._reseed(state, source, empty)
         every = self._rules.refresh_every
-        if every and self._epoch % every == 0:
+        if every and (state.epoch + 1) % every == 0:
             H = latent_sample(state, source)
             state.cluster = converge(self._objective.criterion, H, state.cluster)
         return {

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 
 from kfriendly.errors import CollapseWarning, EmptyClusterWarning
-from kfriendly.training.run import Trained
+from kfriendly.training.progress import Trained
+from kfriendly.training.state import TrainState
 
 # Latent variance below this share of that at the start is no space any more.
 _POINT = 1e-8
@@ -13,9 +14,9 @@ _POINT = 1e-8
 _ALL = 0.999
 
 
-def warn_of_failures(trained: Trained) -> None:
+def warn_of_failures(trained: Trained, state: TrainState) -> None:
     """Warn of empty clusters and of collapse in the chosen start."""
-    n_clusters = trained.state.cluster.M.shape[-2]
+    n_clusters = state.cluster.M.shape[-2]
     empties = [int(r.empty) for r in trained.history if r.empty is not None]
     n_empty = sum(map(bool, empties))
     if n_empty:
@@ -36,7 +37,7 @@ def warn_of_failures(trained: Trained) -> None:
         )
         warnings.warn(
             f"{what}: these clusters mean nothing. Use a smaller lam (now "
-            f"{float(trained.state.lam):.3g}), a smaller learning rate, more "
+            f"{float(state.lam):.3g}), a smaller learning rate, more "
             "pretrain_epochs, or a loss other than 'none'.",
             CollapseWarning,
             stacklevel=4,

@@ -47,7 +47,7 @@ class Monitor(Protocol):
     records: list[EpochRecord]
 
     def epochs(self, phase: str, n_epochs: int, state: TrainState) -> Iterator[int]:
-        """Yield the epochs of a phase, as many as shall be run."""
+        """Yield the epochs from `state.epoch` on, as many as shall be run."""
 
     def record(self, record: EpochRecord) -> None:
         """Take the record of the epoch just run."""
@@ -61,7 +61,7 @@ class Recorder:
 
     def epochs(self, phase: str, n_epochs: int, state: TrainState) -> Iterator[int]:
         """Yield every epoch."""
-        yield from range(n_epochs)
+        yield from range(state.epoch, n_epochs)
 
     def record(self, record: EpochRecord) -> None:
         """Keep the record."""

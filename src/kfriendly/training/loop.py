@@ -56,48 +56,53 @@ class Phase:
 
 
 def run_phase(
-    phase: Phase, task: Task, state: TrainState, source: Source, monitor: Monitor
+    phase: Phase,
+    task: Task,
+    state: TrainState,
+    source: Source,
+    monitor: Monitor,
+    depth: int = 0,
 ) -> None:
-    """Run the epochs of a phase, with a fresh optimiser for `state.network`.
+    """Run the epochs of a phase, or those left of it, with `state.optimizer`.
 
     An epoch that ends in an objective that is not finite, or a reconstruction far
     worse than none, is undone and run again at half the step size; after three
-    halvings `TrainingDiverged` is raised.
+    halvings `TrainingDiverged` is raised. `depth` tells apart the layers, which have
+    phases of one name.
     """
-    state.step = 0
-    slowdown = 1.0
+    if not state.enter(f"{phase.name} {depth}"):
+        return
     few = source.rows(torch.arange(min(256, source.n_rows)))
     ceiling = _ceiling(task.loss, dense(few))
     for epoch in monitor.epochs(phase.name, phase.n_epochs, state):
         began = time.perf_counter()
         before = state.snapshot()
-        means = _run_epoch(phase, task, state, source, slowdown)
+        means = _run_epoch(phase, task, state, source)
         while not means.are_sound(ceiling):
-            state.restore(before)
-            slowdown /= 2
+            slowdown = state.slowdown / 2
             if slowdown < 0.5**_MAX_HALVINGS:
                 raise TrainingDiverged(_advice(phase, epoch))
-            means = _run_epoch(phase, task, state, source, slowdown)
-        monitor.record(
-            EpochRecord(
-                phase.name,
-                epoch,
-                objective=means.objective.cpu().numpy(),
-                reconstruction=means.reconstruction.cpu().numpy(),
-                clustering=means.clustering.cpu().numpy(),
-                contrast=means.contrast.cpu().numpy(),
-                lam=means.lam.cpu().numpy(),
-                learning_rate=state.optimizer.rate,
-                seconds=time.perf_counter() - began,
-                **task.end_epoch(state, source),
-            )
+            state.restore(before)
+            state.slowdown = slowdown
+            means = _run_epoch(phase, task, state, source)
+        record = EpochRecord(
+            phase.name,
+            epoch,
+            objective=means.objective.cpu().numpy(),
+            reconstruction=means.reconstruction.cpu().numpy(),
+            clustering=means.clustering.cpu().numpy(),
+            contrast=means.contrast.cpu().numpy(),
+            lam=means.lam.cpu().numpy(),
+            learning_rate=state.optimizer.rate,
+            seconds=time.perf_counter() - began,
+            **task.end_epoch(state, source),
         )
+        state.epoch += 1
+        monitor.record(record)
 
 
 @torch.no_grad()
-def _run_epoch(
-    phase: Phase, task: Task, state: TrainState, source: Source, slowdown: float
-) -> Means:
+def _run_epoch(phase: Phase, task: Task, state: TrainState, source: Source) -> Means:
     """Pass once over all rows in a new random order."""
     order = torch.randperm(source.n_rows, generator=state.rng)
     parts = list(batches(order, phase.batch_size))
@@ -105,7 +110,7 @@ def _run_epoch(
     state.network.train()
     sums = Means(*(torch.zeros_like(state.lam) for _ in Means._fields))
     for index in parts:
-        state.optimizer.rate = slowdown * phase.descent.rate(state.step, n_steps)
+        state.optimizer.rate = state.slowdown * phase.descent.rate(state.step, n_steps)
         x = phase.rows(source, index, state.rng)
         means = task.step(state, x, index, state.step / n_steps)
         share = index.numel() / source.n_rows

@@ -65,6 +65,8 @@ def pretrain_layers(
     Only the outermost pair sees the data, and so the loss for data; between hidden
     layers the squared error is used.
     """
+    if state.resumed is not None and not state.resumed["leg"].startswith(phase.name):
+        return  # all layers lie behind
     stacked = state.lam.dim() > 0
     pairs = state.network.layer_pairs()
     for depth, pair in enumerate(pairs):
@@ -73,7 +75,7 @@ def pretrain_layers(
         its_loss = squared if depth else objective.pretraining_loss
         trace = partial(trace_pair, pair, its_loss)
         task = Reconstruct(trace, its_loss, phase.descent.clip, stacked)
-        run_phase(phase, task, state, source, monitor)
+        run_phase(phase, task, state, source, monitor, depth)
         if depth + 1 < len(pairs):
             source = _outputs(pair, source)
 

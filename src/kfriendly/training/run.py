@@ -1,29 +1,22 @@
 """From a plan and data to a trained model: all starts, and the best of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from kfriendly.criteria import State
 from kfriendly.errors import TrainingDiverged
-from kfriendly.networks import NetworkFactory
-from kfriendly.training.alternating import (
-    Alternating,
-    JointRules,
-    sgd_step,
-)
-from kfriendly.training.history import EpochRecord, Monitor
+from kfriendly.training.alternating import Alternating, sgd_step
+from kfriendly.training.history import Monitor
 from kfriendly.training.inference import Evaluation, evaluate
-from kfriendly.training.loop import Phase, run_phase
-from kfriendly.training.objective import Objective
+from kfriendly.training.loop import run_phase
+from kfriendly.training.plan import Plan, build_state, resume_state, take_start
 from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
+from kfriendly.training.progress import Keeper, Keeping, Progress, Start, Trained
 from kfriendly.training.sources import ArraySource, batches
 from kfriendly.training.starts import (
-    InitRule,
     cluster_latent,
     latent_sample,
     start_from_mixture,
@@ -31,104 +24,51 @@ from kfriendly.training.starts import (
 from kfriendly.training.state import TrainState
 from kfriendly.training.threads import enough_threads
 from kfriendly.training.views import Walks, make_views
-from kfriendly.views import ViewRule
 
 # Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
 _STACK_LIMIT = 2**26
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Every choice of a fit, resolved.
-
-    Only `lam` may be left open: None is set after pre-training, see `balance`.
-    """
-
-    build: NetworkFactory
-    n_features: int
-    n_components: int
-    n_clusters: int
-    n_init: int
-    objective: Objective
-    init: InitRule
-    lam: float | None
-    layers: Phase
-    pretrain: Phase
-    joint: Phase
-    rules: JointRules
-    device: torch.device
-    views: ViewRule | None = None
-
-
-class Start(NamedTuple):
-    """SAE+KM, and the labels and latent variance that joint training starts from."""
-
-    sae_km: Evaluation
-    labels: np.ndarray  # (..., n_rows)
-    variance: Tensor  # (...)
-
-    def take(self, start: int) -> "Start":
-        """Keep the values of one start."""
-        return Start(self.sae_km.take(start), self.labels[start], self.variance[start])
-
-
-@dataclass(frozen=True)
-class Trained:
-    """The best of the starts, and what is worth knowing of the others.
-
-    Attributes
-    ----------
-    state : TrainState
-        Network and clusters of the best start.
-    start : Start
-        SAE+KM, and what its joint training started from.
-    final : Evaluation
-        The same after joint training.
-    history : list of EpochRecord
-        Its epochs.
-    scores : list of float
-        What the choice went by, for every start; the smallest won.
-    labels : list of ndarray
-        Final labels of every start.
-    """
-
-    state: TrainState
-    start: Start
-    final: Evaluation
-    history: list[EpochRecord]
-    scores: list[float]
-    labels: list[np.ndarray]
-
-
 def train(
-    source: ArraySource, plan: Plan, seeds: Sequence[int], monitor: Monitor
+    source: ArraySource,
+    plan: Plan,
+    seeds: list[int],
+    monitor: Monitor,
+    keeper: Keeper | None = None,
 ) -> Trained:
-    """Train one network a seed and keep the best by the final objective.
+    """Train one network a seed and keep the best, chosen without labels.
 
     Networks that can be stacked train together, as many as memory allows. Batches are
     the same for every start, so together or one by one makes no difference but time.
+    With a keeper, training goes on from what it has found.
     """
-    seen = with_views(plan, source)
-    results = [
-        _train_group(source, seen, group, seeds[0], monitor)
-        for group in _groups(plan, seeds)
-    ]
+    found = keeper.found if keeper is not None else None
+    results: list[Trained] = []
+    if found is not None:
+        seeds, results = found.seeds, list(found.done)
+        monitor.records.extend(found.records)
+    seen = with_views(plan, source, found.walks if found is not None else None)
+    walks = seen.joint.views if isinstance(seen.joint.views, Walks) else None
+    for group in list(_groups(plan, seeds))[len(results) :]:
+        watched = Keeping(monitor, keeper, seeds, walks, list(results))
+        results.append(_train_group(source, seen, group, seeds[0], watched, found))
+        found = None
     best = min(results, key=lambda trained: min(trained.scores))
-    return Trained(
-        best.state,
-        best.start,
-        best.final,
-        best.history,
+    return replace(
+        best,
         scores=[score for trained in results for score in trained.scores],
         labels=[labels for trained in results for labels in trained.labels],
     )
 
 
-def with_views(plan: Plan, source: ArraySource) -> Plan:
-    """Let pre-training and joint training see views, if any are wanted."""
+def with_views(plan: Plan, source: ArraySource, walks: Walks | None = None) -> Plan:
+    """Let pre-training and joint training see views, if any are wanted.
+
+    `walks` are those on a graph that is known already.
+    """
     if plan.views is None:
         return plan
-    views = make_views(plan.views, source)
+    views = walks or make_views(plan.views, source)
     weight = plan.views.contrast * source.variance
     return replace(
         plan,
@@ -154,43 +94,31 @@ def _train_group(
     plan: Plan,
     seeds: Sequence[int],
     order_seed: int,
-    monitor: Monitor,
+    monitor: Keeping,
+    found: Progress | None,
 ) -> Trained:
-    """Train stacked starts, or a single one, through all phases."""
-    n_records = len(monitor.records)
-    state = build_state(plan, seeds, order_seed)
+    """Train stacked starts, or a single one, through all phases or those left."""
+    if found is None:
+        state, start = build_state(plan, seeds, order_seed), None
+    else:
+        state, start = resume_state(plan, len(seeds), found.kept), found.start
     source.suit(state.network).keep()
     with enough_threads(state.network, plan.joint.batch_size):
-        pretrain(state, plan, source, monitor)
-        start = start_clusters(state, plan, source, seeds)
+        if start is None:
+            pretrain(state, plan, source, monitor)
+            start = start_clusters(state, plan, source, seeds)
+        monitor.start = start
         align(state, plan, source, start.labels, monitor)
     final = evaluate(state.network, state.cluster, plan.objective, source)
     scores = score_starts(final, plan, source.variance)
     chosen = int(np.argmin(scores))
-    history = monitor.records[n_records:]
+    history = monitor.records[monitor.n_before :]
     labels = list(np.atleast_2d(final.labels))
     if len(seeds) > 1:
         state = take_start(state, plan, chosen)
         start, final = start.take(chosen), final.take(chosen)
         history = [record.take(chosen) for record in history]
-    return Trained(state, start, final, history, scores, labels)
-
-
-def build_state(plan: Plan, seeds: Sequence[int], order_seed: int) -> TrainState:
-    """Make fresh networks, stacked if there are several."""
-    shape = (plan.n_features, plan.n_components)
-    networks = [
-        plan.build(*shape, torch.Generator().manual_seed(seed)) for seed in seeds
-    ]
-    stacked = len(networks) > 1
-    network = networks[0].stack(networks) if stacked else networks[0]
-    network.to(plan.device)
-    return TrainState(
-        network,
-        plan.joint.descent.optimizer(network.parameters()),
-        rng=torch.Generator().manual_seed(order_seed),
-        lam=torch.zeros((len(seeds),) if stacked else (), device=plan.device),
-    )
+    return Trained(state.keep(), start, final, history, scores, labels)
 
 
 def pretrain(
@@ -231,8 +159,10 @@ def align(
 ) -> None:
     """Train network and clusters together, Algorithm 1."""
     state.optimizer = plan.joint.descent.optimizer(state.network.parameters())
-    task = Alternating(plan.objective, plan.rules, labels, plan.n_clusters)
+    task = Alternating(plan.objective, plan.rules, plan.n_clusters)
+    task.begin(state, labels)
     run_phase(plan.joint, task, state, source, monitor)
+    state.labels = state.S = torch.empty(0)  # of use in training alone
 
 
 @torch.no_grad()
@@ -287,13 +217,3 @@ def selection_score(final: Evaluation, data_variance: float) -> Tensor:
     lost = final.reconstruction / max(data_variance, tiny)
     within = final.clustering / final.latent_variance.clamp_min(tiny)
     return lost + within
-
-
-def take_start(state: TrainState, plan: Plan, start: int) -> TrainState:
-    """Copy one start out of many, with an optimiser of its own."""
-    network = state.network.take(start)
-    optimizer = plan.joint.descent.optimizer(network.parameters())
-    cluster: State = type(state.cluster)(*(field[start] for field in state.cluster))
-    return TrainState(
-        network, optimizer, state.rng, state.lam[start], cluster, state.step
-    )
