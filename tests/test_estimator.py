@@ -273,9 +273,14 @@ def test_fit_on_images_uses_convolutions() -> None:
     X = load_digits().images[:120].reshape(120, -1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dcn = DCN(3, input_shape=(8, 8), n_init=2, pretrain_epochs=2, max_epochs=2).fit(
-            X
-        )
+        dcn = DCN(
+            3,
+            network="conv",
+            input_shape=(8, 8),
+            n_init=2,
+            pretrain_epochs=2,
+            max_epochs=2,
+        ).fit(X)
     assert dcn.inverse_transform(dcn.transform(X)).shape == (120, 64)
 
 

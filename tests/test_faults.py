@@ -370,8 +370,9 @@ def test_hidden_widths_must_be_positive(X: np.ndarray, hidden: Any) -> None:
     "params, message",
     [
         ({"hidden": (4,), "network": MLPFactory()}, "hidden=.* no effect"),
-        ({"hidden": (4,), "input_shape": (2, 2)}, "hidden=.* no effect"),
-        ({"input_shape": (2, 2), "network": "mlp"}, "input_shape=.* no effect"),
+        ({"hidden": (4,), "network": "conv"}, "hidden=.* no effect"),
+        ({"input_shape": (2, 3)}, r"input_shape=\(2, 3\) is not .* of images"),
+        ({"input_shape": (1, 2, 2, 1)}, r"input_shape=.* is not .* of images"),
     ],
 )
 def test_parameters_without_effect_are_refused(

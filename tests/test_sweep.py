@@ -60,7 +60,8 @@ def test_large_networks_are_pretrained_once_and_not_trained_further(
 ) -> None:
     X = np.random.RandomState(0).randn(60, 300 if network == "wide" else 324)
     model = DCN(pretrain_epochs=1, batch_size=30, random_state=0)
-    model.set_params(**{"input_shape": (18, 18)} if network == "conv" else {})
+    conv = {"network": "conv", "input_shape": (18, 18)}
+    model.set_params(**conv if network == "conv" else {"views": None})
     sweep = sweep_clusters(model, X, [2, 3], n_starts=2)
     assert sweep.n_networks == 1 and sweep.joint_epochs == 0
     assert [p.n_clusters for p in sweep.points] == [2, 3]

@@ -78,7 +78,9 @@ def test_sparse_text_takes_neighbors() -> None:
 def test_images_are_moved_by_a_convolutional_network_too() -> None:
     X, y = load_digits(return_X_y=True)
     X = X[y < 3][:240] + 1e-3 * np.random.RandomState(0).rand(240, 64)
-    model = DCN(3, input_shape=(8, 8), views=MoveImages((8, 8), shift=1.0))
+    model = DCN(
+        3, network="conv", input_shape=(8, 8), views=MoveImages((8, 8), shift=1.0)
+    )
     model.set_params(pretrain_epochs=4, max_epochs=2, random_state=0)
     assert model.fit(X).history_[-1].contrast > 0
 

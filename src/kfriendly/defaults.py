@@ -1,5 +1,6 @@
 """What "auto" means: choices that follow from the shape of the data."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kfriendly.networks import ConvFactory, MLPFactory, NetworkFactory
 from kfriendly.networks.layers import WIDE, Activation
 from kfriendly.training.alternating import JointRules
 from kfriendly.training.descent import Descent
+from kfriendly.training.images import find_image_shape
 from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.plan import Plan
@@ -34,7 +36,8 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     objective = Objective(loss, resolve_criterion(params["criterion"]))
     batch = _or(params["batch_size"], default_batch_size(X))
     views = resolve_views(params["views"], X, K)
-    build = _network(params, default_hidden(n_features, views), loss)
+    shape = resolve_shape(params["input_shape"], X)
+    build = _network(params, default_hidden(n_features, views), loss, shape)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
     if params["pretrain_optimizer"] is not None:
@@ -48,7 +51,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
         n_features=n_features,
         n_components=_or(params["n_components"], min(K, n_features)),
         n_clusters=K,
-        n_init=_or(params["n_init"], 4 if n_features <= _SMALL else 1),
+        n_init=_or(params["n_init"], default_starts(build, n_features, views)),
         objective=objective,
         init=init,
         lam=None if params["lam"] == "auto" else float(params["lam"]),
@@ -74,6 +77,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
             clip=joint.clip,
         ),
         views=views,
+        shape=shape,
         device=resolve_device(params["device"]),
     )
 
@@ -148,32 +152,47 @@ def resolve_device(device: str | torch.device) -> torch.device:
     return found
 
 
+def resolve_shape(
+    input_shape: str | tuple[int, ...] | None, X: np.ndarray | sp.csr_array
+) -> tuple[int, ...] | None:
+    """Find out whether rows are images; a shape that was given must fit them."""
+    if input_shape is None:
+        return None
+    if isinstance(input_shape, str):
+        return None if sp.issparse(X) else find_image_shape(X)
+    shape = tuple(input_shape)
+    if len(shape) not in (2, 3) or math.prod(shape) != X.shape[1]:
+        raise ValueError(
+            f"input_shape={shape} is not (height, width) or (channels, height, width) "
+            f"of images in rows of {X.shape[1]} columns."
+        )
+    return shape
+
+
 def _network(
-    params: dict[str, Any], default: tuple[int, ...], loss: Loss
+    params: dict[str, Any],
+    default: tuple[int, ...],
+    loss: Loss,
+    shape: tuple[int, ...] | None,
 ) -> NetworkFactory:
-    """Build by the user's factory, by name, or by the shape of the images."""
-    network, input_shape = params["network"], params["input_shape"]
+    """Build by the user's factory, or by name."""
+    network = params["network"]
     output: Activation = "softplus" if loss is kl else "linear"
-    conv = network == "conv" or (network == "auto" and input_shape is not None)
+    conv = network == "conv"
     if params["hidden"] != "auto" and (conv or callable(network)):
         raise ValueError(
             f"hidden={params['hidden']} is for network='mlp' and would have no effect "
             "here; give the widths to the network itself, as in MLPFactory(hidden)."
         )
-    if input_shape is not None and not conv:
-        raise ValueError(
-            f"input_shape={input_shape} is for network='conv' and would have no effect "
-            f"with network={network!r}."
-        )
     if callable(network):
         return network  # type: ignore[no-any-return]
-    if network == "conv" and input_shape is None:
-        raise ValueError(
-            "network='conv' needs input_shape, the (height, width) or "
-            "(channels, height, width) of the image in each row."
-        )
     if conv:
-        return ConvFactory(tuple(input_shape), output=output)
+        if shape is None:
+            raise ValueError(
+                "network='conv' needs input_shape, the (height, width) or "
+                "(channels, height, width) of the image in each row."
+            )
+        return ConvFactory(shape, output=output)
     hidden = _or(params["hidden"], default)
     return MLPFactory(tuple(hidden), output=output)
 
@@ -181,11 +200,21 @@ def _network(
 def default_hidden(n_features: int, views: ViewRule | None = None) -> tuple[int, ...]:
     """Take the paper's MNIST widths for many columns, a small network for few.
 
-    To bring neighbours together takes a larger one than to reconstruct.
+    To bring neighbours together takes one in between, whatever the columns.
     """
-    if n_features > _SMALL:
-        return (500, 500, 2000)
-    return (256, 256, 512) if isinstance(views, Neighbors) else (128, 64)
+    if isinstance(views, Neighbors):
+        return (256, 256, 512)
+    return (500, 500, 2000) if n_features > _SMALL else (128, 64)
+
+
+def default_starts(
+    build: NetworkFactory, n_features: int, views: ViewRule | None
+) -> int:
+    """Take four starts where they cost little, else two, or one of large networks."""
+    if n_features <= _SMALL:
+        return 4
+    quick = isinstance(views, Neighbors) and not isinstance(build, ConvFactory)
+    return 2 if quick else 1
 
 
 def _descent(

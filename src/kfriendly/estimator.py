@@ -97,11 +97,13 @@ class DCN(
     hidden : tuple of int or "auto"
         Widths of the encoder's hidden layers; the decoder mirrors them.
     network : {"auto", "mlp", "conv"} or callable
-        "auto" is "conv" when `input_shape` is given. A callable, such as `MLPFactory`
-        with its further options, takes (n_features, n_components, torch.Generator)
-        and returns an `Autoencoder`.
-    input_shape : tuple of int or None
-        (height, width) or (channels, height, width) of the image in each row.
+        "auto" is "mlp"; "conv" is for images, and slow without a GPU. A callable, such
+        as `MLPFactory` with its further options, takes (n_features, n_components,
+        torch.Generator) and returns an `Autoencoder`.
+    input_shape : tuple of int, "auto" or None
+        (height, width) or (channels, height, width) of the image in each row. "auto"
+        finds square grey images by their columns; None says that rows are no images.
+        Images are neighbours if a small shift, turn or stretch brings them together.
     loss : {"squared", "absolute", "kl", "none"} or callable
         Reconstruction loss; "none" is Eq. (3). A callable takes the reconstruction and
         the data and returns one value per row.
@@ -125,8 +127,8 @@ class DCN(
         "common" divides all centred columns by one number, "nonnegative" does not
         centre. "auto" is "common" for columns in like units, else "standard".
     n_init : int or "auto"
-        Number of starts; the best by the final objective is kept. "auto" is four,
-        and one for more than 256 columns, where the network is large.
+        Number of starts; the best is kept, chosen without labels. "auto" is four; for
+        more than 256 columns two with neighbours, and one of larger networks.
     layer_epochs : int
         Epochs of layer-wise pre-training, for each layer.
     pretrain_epochs : int or "auto"
@@ -208,7 +210,7 @@ class DCN(
         "n_components": [_at_least(1), _AUTO],
         "hidden": ["array-like", _AUTO],
         "network": [StrOptions({"auto", "mlp", "conv"}), callable],
-        "input_shape": ["array-like", None],
+        "input_shape": ["array-like", _AUTO, None],
         "loss": [StrOptions(set(LOSSES)), callable],
         "criterion": [
             StrOptions(set(CRITERIA)),
@@ -246,7 +248,7 @@ class DCN(
         n_components: int | Auto = "auto",
         hidden: tuple[int, ...] | Auto = "auto",
         network: str | NetworkFactory = "auto",
-        input_shape: tuple[int, ...] | None = None,
+        input_shape: tuple[int, ...] | Auto | None = "auto",
         loss: str | Loss = "squared",
         criterion: str | Criterion = "kmeans",
         init: InitRule | Auto = "auto",

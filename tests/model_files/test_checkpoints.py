@@ -47,7 +47,12 @@ CASES: dict[str, dict[str, Any]] = {
         "init": "kmeans",
         "pretrain_optimizer": "sgd",
     },
-    "one start after another": {"views": None, "input_shape": (4, 4), "hidden": "auto"},
+    "one start after another": {
+        "views": None,
+        "network": "conv",
+        "input_shape": (4, 4),
+        "hidden": "auto",
+    },
     "subspaces": {"views": None, "criterion": "k_subspace", "n_components": 3},
 }
 

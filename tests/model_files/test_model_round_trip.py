@@ -36,7 +36,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "moved images": {"views": Altered(MoveImages((4, 4)), contrast=0.5)},
     "one start": {"n_init": 1},
     "no joint training": {"max_epochs": 0},
-    "conv": {"input_shape": (4, 4), "n_init": 1, "max_epochs": 1},
+    "conv": {"network": "conv", "input_shape": (4, 4), "n_init": 1, "max_epochs": 1},
     "conv factory": {
         "network": ConvFactory((1, 4, 4), channels=(4,), normalisation="batch")
     },

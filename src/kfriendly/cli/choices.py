@@ -35,10 +35,11 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
         Choice(
             "n_init",
             plan.n_init,
-            "four networks of this size train quickly; the best is kept"
-            if narrow
+            "networks of this size train quickly; the best is kept"
+            if plan.n_init > 1
             else "networks of this size train slowly",
         ),
+        Choice("input_shape", *_shape(plan)),
         Choice("views", *_views(plan)),
         Choice("init", plan.init, _INIT[plan.init]),
         Choice("criterion", str(model.criterion), "K-means, as in the paper"),
@@ -92,6 +93,13 @@ def _views(plan: Plan) -> tuple[str, str]:
         return "none", "too few rows in a cluster, or more than 200,000 rows"
     neighbors = f"{plan.views.n_neighbors} neighbours, {plan.views.n_steps} steps"
     return neighbors, "rows near each other belong together"
+
+
+def _shape(plan: Plan) -> tuple[str, str]:
+    if plan.shape is None:
+        return "none", "rows are no images"
+    sides = " x ".join(map(str, plan.shape))
+    return sides, "images are near if a small move brings them together"
 
 
 def _scale(rule: str) -> str:

@@ -66,12 +66,11 @@ def options_of(wish: InputWish) -> InputOptions:
 def parameters_for(features: Features, given: dict[str, Any]) -> dict[str, Any]:
     """Add to the estimator's what follows from the kind of input.
 
-    Images have a shape, for convolutions if they were asked for: without a GPU these
-    take several times as long as dense layers. Numbers and categories have been made
-    to weigh alike, and stay so.
+    Images have a shape. Numbers and categories have been made to weigh alike, and stay
+    so.
     """
     added: dict[str, Any] = {}
-    if features.input_shape is not None and given.get("network") == "conv":
+    if features.input_shape is not None:
         added["input_shape"] = features.input_shape
     mixed = isinstance(features, TableFeatures) and features.sizes
     if mixed and given.get("scale", "auto") == "auto":

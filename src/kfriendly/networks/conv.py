@@ -22,7 +22,7 @@ from kfriendly.networks.layers import (
 
 @dataclass(frozen=True)
 class ConvFactory:
-    """How to build a `Conv`; `DCN(input_shape=...)` makes one with these defaults.
+    """How to build a `Conv`; `DCN(network="conv")` makes one with these defaults.
 
     Parameters
     ----------

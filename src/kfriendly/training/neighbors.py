@@ -9,10 +9,16 @@ import torch.nn.functional as F
 from sklearn.preprocessing import normalize
 from torch import Tensor
 
+from kfriendly.training.images import tangents
 from kfriendly.training.scaling import Scaling
 
 # Directions kept: neighbours hardly change with more, and noise leaves with the rest.
 _DIRECTIONS = 100
+# With more columns the directions are found from some rows, and nearly.
+_MOST_COLUMNS = 2_048
+_ROWS_FOR_DIRECTIONS = 5_000
+# Of so many images that are near as they are, those nearest after a move are taken.
+_CANDIDATES = 100
 # Rows compared with all others at a time.
 _BLOCK = 512
 # The k nearest lie in the k groups whose nearest members are nearest: only those are
@@ -24,15 +30,31 @@ _DENSE_VALUES = 2**27
 
 
 @torch.no_grad()
-def nearest_neighbors(X: np.ndarray | sp.csr_array, scaling: Scaling, k: int) -> Tensor:
+def nearest_neighbors(
+    X: np.ndarray | sp.csr_array,
+    scaling: Scaling,
+    k: int,
+    shape: tuple[int, ...] | None = None,
+) -> Tensor:
     """Find the k nearest other rows of each row, nearest first, (n_rows, k) int32.
 
     Rows of a sparse table, which are texts as a rule, are compared by their angle as
     they are; others by the distance of scaled rows, in their hundred strongest
-    principal directions.
+    principal directions; images of `shape` by what is left of it when one is moved by
+    a little, Simard's tangent distance.
     """
-    n = X.shape[0]
-    distances = _angles(X) if sp.issparse(X) else _distances(X, scaling)
+    if sp.issparse(X):
+        return _nearest(_angles(X), X.shape[0], k)
+    axes = _axes(X, scaling)
+    Z = torch.cat([x @ axes for x in _scaled(X, scaling)])  # (n, d)
+    if shape is None:
+        return _nearest(_distances(Z), len(Z), k)
+    near = _nearest(_distances(Z), len(Z), min(len(Z) - 1, max(k, _CANDIDATES)))
+    return _nearest_when_moved(near, Z, k, X, shape, axes / _sizes(scaling))
+
+
+def _nearest(distances: "Distances", n: int, k: int) -> Tensor:
+    """Compare all rows with all others, (n, k)."""
     found = torch.empty(n, k, dtype=torch.int32)
     for first in range(0, n, _BLOCK):
         D = distances(slice(first, first + _BLOCK))  # (block, n)
@@ -59,9 +81,8 @@ def _angles(X: sp.csr_array) -> Distances:
     return lambda rows: -torch.from_numpy((U[rows] @ columns).toarray())
 
 
-def _distances(X: np.ndarray, scaling: Scaling) -> Distances:
-    """Compare scaled rows by ||a - b||^2 less ||a||^2, which keeps the order."""
-    Z = _positions(X, scaling)  # (n, d)
+def _distances(Z: Tensor) -> Distances:
+    """Compare rows (n, d) by ||a - b||^2 less ||a||^2, which keeps the order."""
     others = torch.cat([Z, Z.square().sum(1, keepdim=True)], 1).T
 
     def distances(rows: slice) -> Tensor:
@@ -100,16 +121,59 @@ def _smallest(D: Tensor, k: int) -> Tensor:
     return (groups.gather(1, at // _GROUP) * _GROUP + at % _GROUP).int()
 
 
-def _positions(X: np.ndarray, scaling: Scaling) -> Tensor:
-    """Turn scaled dense rows to their strongest directions, (n, d)."""
+def _nearest_when_moved(
+    near: Tensor,
+    Z: Tensor,
+    k: int,
+    X: np.ndarray,
+    shape: tuple[int, ...],
+    axes: Tensor,
+) -> Tensor:
+    """Choose k of the images that are near, (n, c), by min over t of ||z + T't - z'||.
+
+    The rows of T, (6, d), are the changes of an image by small moves, see `tangents`,
+    in the directions `axes` (n_pixels, d), as are the positions Z.
+    """
+    found = torch.empty(len(Z), k, dtype=torch.int32)
+    block = max(16, min(_BLOCK, 2**21 // X.shape[1]))
+    for first in range(0, len(Z), block):
+        rows = slice(first, first + block)
+        images = torch.from_numpy(np.asarray(X[rows], dtype=np.float32))
+        T = tangents(images, shape) @ axes  # (block, 6, d)
+        G = T @ T.mT  # a blank image has none: it stays where it is
+        floor = 1e-6 * G.diagonal(dim1=1, dim2=2).mean().clamp_min(1e-20)
+        L = torch.linalg.cholesky(G + floor * torch.eye(len(G[0])))
+        T = torch.linalg.solve_triangular(L, T, upper=False)  # orthonormal rows
+        candidates = near[rows].long()
+        apart = Z[candidates] - Z[rows].unsqueeze(1)  # (block, c, d)
+        D = apart.square().sum(2) - (apart @ T.mT).square().sum(2)
+        chosen = D.topk(k, largest=False).indices
+        found[rows] = candidates.gather(1, chosen).int()
+    return found
+
+
+def _axes(X: np.ndarray, scaling: Scaling) -> Tensor:
+    """Find the strongest directions of scaled dense rows, (m, d)."""
     n, m = X.shape
     if m <= _DIRECTIONS:
-        return torch.cat(list(_scaled(X, scaling)))
+        return torch.eye(m)
+    if m > _MOST_COLUMNS:
+        chosen = np.linspace(0, n - 1, min(n, _ROWS_FOR_DIRECTIONS), dtype=int)
+        some = torch.cat(list(_scaled(X[chosen], scaling)))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            q = min(_DIRECTIONS, len(some))
+            axes: Tensor = torch.svd_lowrank(some, q=q, niter=4)[2]
+            return axes
     moments = torch.zeros(m, m, dtype=torch.float64)
     for x in _scaled(X, scaling):
         moments += x.T @ x
-    axes = torch.linalg.eigh(moments / n).eigenvectors[:, -_DIRECTIONS:].float()
-    return torch.cat([x @ axes for x in _scaled(X, scaling)])
+    return torch.linalg.eigh(moments / n).eigenvectors[:, -_DIRECTIONS:].float()
+
+
+def _sizes(scaling: Scaling) -> Tensor:
+    """Return what each column is divided by, (m, 1)."""
+    return torch.from_numpy(np.asarray(scaling.size, dtype=np.float32)).unsqueeze(1)
 
 
 def _scaled(X: np.ndarray, scaling: Scaling) -> Iterator[Tensor]:

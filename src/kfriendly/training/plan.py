@@ -38,6 +38,7 @@ class Plan:
     rules: JointRules
     device: torch.device
     views: ViewRule | None = None
+    shape: tuple[int, ...] | None = None  # of the image in each row
 
 
 def build_state(plan: Plan, seeds: Sequence[int], order_seed: int) -> TrainState:

@@ -71,8 +71,13 @@ class Copies:
         return torch.cat([x, copies.to(x)])
 
 
-def make_views(rule: ViewRule, source: ArraySource) -> Views:
-    """Find what a rule needs of the data, once for all starts and phases."""
+def make_views(
+    rule: ViewRule, source: ArraySource, shape: tuple[int, ...] | None
+) -> Views:
+    """Find what a rule needs of the data, once for all starts and phases.
+
+    `shape` is that of the image in each row, if there is one.
+    """
     if not isinstance(rule, Neighbors):
         return Copies(rule.alter)
     k = rule.n_neighbors
@@ -81,5 +86,5 @@ def make_views(rule: ViewRule, source: ArraySource) -> Views:
             f"views: n_neighbors={k} needs more than {k} rows, but X has "
             f"{source.n_rows}. Use fewer neighbours, or views=None."
         )
-    nearest = nearest_neighbors(source.X, source.scaling, k)
+    nearest = nearest_neighbors(source.X, source.scaling, k, shape)
     return Walks(nearest, mutual_neighbors(nearest), rule.n_steps)
