@@ -38,8 +38,8 @@ def nearest_neighbors(
 ) -> Tensor:
     """Find the k nearest other rows of each row, nearest first, (n_rows, k) int32.
 
-    Rows of a sparse table, which are texts as a rule, are compared by their angle as
-    they are; others by the distance of scaled rows, in their hundred strongest
+    Rows of a sparse table, which are texts as a rule, are compared by the angle of
+    their roots; others by the distance of scaled rows, in their hundred strongest
     principal directions; images of `shape` by what is left of it when one is moved by
     a little, Simard's tangent distance.
     """
@@ -69,11 +69,14 @@ Distances = Callable[[slice], Tensor]
 
 
 def _angles(X: sp.csr_array) -> Distances:
-    """Compare sparse rows by minus the cosine of their angle.
+    """Compare sparse rows by minus the cosine of their roots' angle.
 
-    All words count: in a hundred directions texts have other, and worse, neighbours.
+    The roots of weights, as in Hellinger's distance, let no single word decide. All
+    words count: in a hundred directions texts have other, and worse, neighbours.
     """
-    U = sp.csr_array(normalize(X.astype(np.float32)))
+    roots = sp.csr_array(X, dtype=np.float32, copy=True)
+    roots.data = np.sign(roots.data) * np.sqrt(np.abs(roots.data))
+    U = sp.csr_array(normalize(roots))
     if U.shape[0] * U.shape[1] <= _DENSE_VALUES:  # products are quicker filled in
         dense = torch.from_numpy(U.toarray())
         return lambda rows: -dense[rows] @ dense.T
