@@ -54,6 +54,16 @@ def test_pretraining_is_shared_and_a_point_does_not_depend_on_the_others() -> No
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_neighbours_take_part_in_training_unless_views_are_none() -> None:
+    costs = []
+    for views in ("neighbors", None):
+        # The start is named, for "auto" would follow the views.
+        model = quick().set_params(views=views, init="kmeans")
+        costs.append(sweep_clusters(model, blobs(3), [3]).points[0].cost)
+    assert costs[0] != pytest.approx(costs[1], rel=0.01)
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("network", ["wide", "conv"])
 def test_large_networks_are_pretrained_once_and_not_trained_further(
     network: str,

@@ -30,6 +30,22 @@ def test_sweep_as_json_needs_no_folder(rows: Path) -> None:
     assert events[-1]["event"] == "result" and len(events[-1]["points"]) == 2
 
 
+def test_sweep_trains_with_the_views_asked_for(rows: Path, tmp_path: Path) -> None:
+    words = ("-k", "2,3", "--drop", "kind", "--id", "name", *QUICK)
+    found = {}
+    for views in ("auto", "neighbors", "none"):
+        out = tmp_path / views
+        assert run("sweep", rows, *words, "--views", views, "-o", out).exit_code == 0
+        found[views] = json.loads((out / "sweep.json").read_text())
+    assert [about["parameters"]["views"] for about in found.values()] == [
+        "auto",
+        "neighbors",
+        None,
+    ]
+    assert found["auto"]["points"] == found["neighbors"]["points"]
+    assert found["auto"]["points"] != found["none"]["points"]
+
+
 @pytest.mark.parametrize("text", ["1:4", "x", "", "5:2", "2:9:0", "2:3,4", "3,1"])
 def test_ranges_that_make_no_sense_are_usage_errors(text: str, rows: Path) -> None:
     result = run("sweep", rows, "-k", text)

@@ -14,10 +14,16 @@ from kfriendly import __version__
 from kfriendly.cli import verbs
 from kfriendly.cli.exits import Code
 
+# typer hands a flag that was not given to pydantic unless its default is False: help
+# and unknown names would wait for the import.
+_FLAGS = ("help", "install_completion", "show_completion")
+_CONTEXT = {"default_map": dict.fromkeys(_FLAGS, False)}
+
 app = typer.Typer(
     help="Find clusters in data on which K-means fails.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings=_CONTEXT,
 )
 
 
@@ -72,7 +78,11 @@ def demo(
     run_demo(out, seed)
 
 
-data = typer.Typer(help="List, fetch and check data sets.", no_args_is_help=True)
+data = typer.Typer(
+    help="List, fetch and check data sets.",
+    no_args_is_help=True,
+    context_settings=_CONTEXT,
+)
 app.add_typer(data, name="data")
 
 Names = Annotated[
@@ -107,7 +117,11 @@ def check_data(names: Names = None) -> None:
     _finish(lambda: check_datasets(names or list(DATASETS)))
 
 
-paper = typer.Typer(help="Run the paper's tables and figures.", no_args_is_help=True)
+paper = typer.Typer(
+    help="Run the paper's tables and figures.",
+    no_args_is_help=True,
+    context_settings=_CONTEXT,
+)
 app.add_typer(paper, name="paper")
 
 ResultsFolder = Annotated[Path, typer.Option(help="Folder of the results.")]

@@ -301,3 +301,8 @@ def given(**parameters: object) -> dict[str, object]:
         for name, value in parameters.items()
         if value is not None
     }
+
+
+def given_views(views: Views) -> dict[str, str | None]:
+    """Say which views to take; None is a choice here, which `given` would leave out."""
+    return {"views": None if views is Views.none else views.value}

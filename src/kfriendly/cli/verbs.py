@@ -88,17 +88,8 @@ def fit(
     """
     screen = o.screen_for(quiet, json)
     wish = FitWish(
-        InputWish(
-            str(input),
-            text,
-            lines,
-            id,
-            label,
-            o.names_in(columns),
-            o.names_in(drop),
-            missing.value,
-            o.read(image_size, read_size, "--image-size"),
-            rows,
+        _input_wish(
+            input, text, lines, id, columns, drop, missing, image_size, rows, label
         ),
         out,
         o.given(
@@ -117,7 +108,7 @@ def fit(
             device=device,
             random_state=seed,
         )
-        | ({"views": None} if views is o.Views.none else {"views": views.value}),
+        | o.given_views(views),
         format.value,
         keep_columns,
         overwrite,
@@ -255,6 +246,7 @@ def sweep(
     components: o.Components = None,
     network: o.NetworkOption = o.Network.auto,
     hidden: o.Hidden = None,
+    views: o.ViewsOption = o.Views.auto,
     starts: Annotated[int, typer.Option(min=2, help="Starts for each K.")] = 4,
     pretrain_epochs: o.PretrainEpochs = None,
     epochs: o.Epochs = None,
@@ -272,18 +264,7 @@ def sweep(
     screen = o.screen_for(quiet, json)
     numbers = o.read(clusters, read_numbers, "--clusters")
     wish = SweepWish(
-        InputWish(
-            str(input),
-            text,
-            lines,
-            id,
-            None,
-            o.names_in(columns),
-            o.names_in(drop),
-            missing.value,
-            o.read(image_size, read_size, "--image-size"),
-            rows,
-        ),
+        _input_wish(input, text, lines, id, columns, drop, missing, image_size, rows),
         numbers or (),
         out,
         o.given(
@@ -296,7 +277,8 @@ def sweep(
             batch_size=batch_size,
             device=device,
             random_state=seed,
-        ),
+        )
+        | o.given_views(views),
         starts,
         overwrite,
         command_of(context),
@@ -305,3 +287,30 @@ def sweep(
         from kfriendly.cli.sweep import run_sweep
 
         run_sweep(wish, screen)
+
+
+def _input_wish(
+    input: Path,
+    text: str | None,
+    lines: bool,
+    id: str | None,
+    columns: str | None,
+    drop: str | None,
+    missing: o.Missing,
+    image_size: str | None,
+    rows: int | None,
+    label: str | None = None,
+) -> InputWish:
+    """Read what the options under "What to read" say."""
+    return InputWish(
+        str(input),
+        text,
+        lines,
+        id,
+        label,
+        o.names_in(columns),
+        o.names_in(drop),
+        missing.value,
+        o.read(image_size, read_size, "--image-size"),
+        rows,
+    )
