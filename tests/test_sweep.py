@@ -27,7 +27,7 @@ def test_most_stable_number_is_taken() -> None:
 
 
 def test_silhouette_decides_among_equals() -> None:
-    points = [point(2, 0.95, 0.3), point(3, 0.948, 0.4), point(4, 0.9, 0.8)]
+    points = [point(2, 0.95, 0.3), point(3, 0.948, 0.4), point(4, 0.85, 0.8)]
     sweep = Sweep(points, 2, 4, 5)
     assert sweep.suggestion == 3 and "at K = 2 and 3" in sweep.reason
 

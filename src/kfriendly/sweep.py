@@ -32,10 +32,10 @@ from kfriendly.training.state import TrainState
 from kfriendly.training.threads import enough_threads
 from kfriendly.validation import check_enough_rows, checked_rows
 
-# Numbers at which starts disagree by at most a tenth more than at the best, or by next
-# to nothing, are taken for equal: other seeds change as much. Set on the data sets of
+# Numbers at which starts disagree by at most a tenth more than at the best, or by about
+# a twentieth, are taken for equal: other seeds change as much. Set on the data sets of
 # docs/command-line.md, so not proven by them.
-_TIE, _NOTHING = 1.1, 0.002
+_TIE, _LITTLE = 1.1, 0.05
 # Below this the starts hardly agree on anything.
 _UNRELIABLE = 0.5
 
@@ -109,7 +109,7 @@ class Sweep:
 
     def _candidates(self) -> list[SweepPoint]:
         least = min(1.0 - point.stability for point in self.points)
-        most = _TIE * least + _NOTHING
+        most = _TIE * least + _LITTLE
         return [point for point in self.points if 1.0 - point.stability <= most]
 
     def _best(self) -> SweepPoint:
