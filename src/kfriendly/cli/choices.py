@@ -78,7 +78,9 @@ def _network(plan: Plan, many: str) -> tuple[str, str]:
         return "convolutions", "given"
     if isinstance(plan.build, MLPFactory):
         widths = ", ".join(map(str, plan.build.hidden))
-        return f"dense layers of {widths}", f"for {many}"
+        near = isinstance(plan.views, Neighbors)
+        why = "enough to bring neighbours together" if near else f"for {many}"
+        return f"dense layers of {widths}", why
     return str(plan.build), "given"
 
 

@@ -19,7 +19,7 @@ from kfriendly.cli.wishes import FitWish
 from kfriendly.estimator import DCN
 from kfriendly.training.history import Recorder
 from kfriendly.training.plan import Plan, build_state
-from kfriendly.training.run import pretrain
+from kfriendly.training.run import pretrain, with_views
 from kfriendly.training.scaling import Scaling
 from kfriendly.training.sources import ArraySource
 from kfriendly.training.threads import enough_threads
@@ -73,8 +73,9 @@ def estimate(plan: Plan, scaling: Scaling, X: Any) -> Estimate:  # Any: array or
     together = build_state(plan, [0], 0).network.stackable
     state = build_state(plan, list(range(plan.n_init if together else 1)), 0)
     source.suit(state.network)
-    once = replace(plan, pretrain=replace(plan.pretrain, n_epochs=1))
-    once = replace(once, layers=replace(plan.layers, n_epochs=0))
+    once = with_views(plan, source)
+    once = replace(once, pretrain=replace(once.pretrain, n_epochs=1))
+    once = replace(once, layers=replace(once.layers, n_epochs=0))
     with enough_threads(state.network, plan.pretrain.batch_size):
         pretrain(state, once, source, Recorder())  # the first steps are slow
         began = time.perf_counter()
