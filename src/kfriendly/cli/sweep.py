@@ -143,9 +143,7 @@ def _shown(sweep: Sweep, wish: SweepWish) -> Group:
         )
     lines: list[Any] = ["", table, "", Text(sweep.reason, style="bold")]  # Any: rich's
     if sweep.suggestion is not None:
-        lines.append(
-            Text(f"Next: kfriendly fit {wish.input.spec} -k {sweep.suggestion}")
-        )
+        lines.append(Text(f"Next: {wish.next_command} -k {sweep.suggestion}"))
     if wish.out is not None:
         lines.append(Text(f"See {wish.out / PICTURE} and {wish.out / TABLE}."))
     return Group(*lines)

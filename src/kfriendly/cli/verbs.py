@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kfriendly.cli import options as o
-from kfriendly.cli.command_line import command_of
+from kfriendly.cli.command_line import command_of, fit_after_sweep
 from kfriendly.cli.exits import exit_codes
 from kfriendly.cli.wishes import (
     FitWish,
@@ -282,6 +282,7 @@ def sweep(
         starts,
         overwrite,
         command_of(context),
+        fit_after_sweep(context),
     )
     with exit_codes(screen):
         from kfriendly.cli.sweep import run_sweep

@@ -50,6 +50,7 @@ class SweepWish:
     starts: int = 4
     overwrite: bool = False
     command: str = ""
+    next_command: str = ""  # the fit, but for the number of clusters
 
 
 def read_numbers(text: str) -> tuple[int, ...]:
