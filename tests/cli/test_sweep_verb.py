@@ -20,10 +20,9 @@ def test_sweep_writes_curves_and_a_suggestion(rows: Path, tmp_path: Path) -> Non
     found = json.loads((out / "sweep.json").read_text())
     assert [point["n_clusters"] for point in found["points"]] == [2, 3, 4]
     assert found["reason"].split()[0] in result.stdout
-    if found["suggestion"] is not None:
-        words_of_fit = "--id name --drop kind --hidden 8 --pretrain-epochs 2 --epochs 1"
-        command = f"Next: kfriendly fit {rows} {words_of_fit} -k {found['suggestion']}"
-        assert command in result.stdout.replace("\n", " ")
+    words_of_fit = "--id name --drop kind --hidden 8 --pretrain-epochs 2 --epochs 1"
+    command = f"Next: kfriendly fit {rows} {words_of_fit} -k {found['suggestion']}"
+    assert command in result.stdout.replace("\n", " ")
     assert run("sweep", rows, *words).exit_code == 2  # it is there
 
 

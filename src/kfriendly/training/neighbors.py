@@ -166,12 +166,12 @@ def _axes(X: np.ndarray, scaling: Scaling) -> Tensor:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             q = min(_DIRECTIONS, len(some))
-            axes: Tensor = torch.svd_lowrank(some, q=q, niter=4)[2]
-            return axes
+            return Tensor(torch.svd_lowrank(some, q=q, niter=4)[2])
     moments = torch.zeros(m, m, dtype=torch.float64)
     for x in _scaled(X, scaling):
         moments += x.T @ x
-    return torch.linalg.eigh(moments / n).eigenvectors[:, -_DIRECTIONS:].float()
+    axes: Tensor = torch.linalg.eigh(moments / n).eigenvectors[:, -_DIRECTIONS:]
+    return axes.float()
 
 
 def _sizes(scaling: Scaling) -> Tensor:
