@@ -17,8 +17,8 @@ from timing import Job, seconds
 from kfriendly import DCN
 from kfriendly.defaults import make_plan
 from kfriendly.training.history import Recorder
-from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
 from kfriendly.training.plan import Plan, build_state
+from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
 from kfriendly.training.run import align, start_clusters
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource
