@@ -18,6 +18,7 @@ from kfriendly.datasets import Dataset, catalogue, make_sigmoid_sigmoid
 from kfriendly.datasets.base import Entry
 from kfriendly.datasets.files import DataFile
 from kfriendly.errors import DataNotFound
+from kfriendly.experiments import TABLES
 from kfriendly.experiments.base import Case, Scores, Table
 
 TYPED = """
@@ -177,6 +178,17 @@ def test_unknown_data_set_is_a_usage_error(verb: str) -> None:
     assert result.exit_code == 2 and "mnist" in result.stderr
 
 
+def test_paper_run_takes_the_data_that_is_named() -> None:
+    table = paper_module.with_data(TABLES["beyond"], ("rcv1 sample", "digits"))
+    names = [case.name for case in table.cases]
+    assert names == [
+        "Pendigits",
+        "digits",
+        "RCV1 sample, 4 clusters",
+        "RCV1 sample, 20 clusters",
+    ]
+
+
 def test_paper_list_run_and_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +216,7 @@ def test_paper_list_run_and_report(
     [
         (["table9"], "'table9'; there are table1"),
         (["table3", "--methods", "DCN,KMM"], "no method 'KMM'; it has DCN"),
+        (["beyond", "--data", "penguins"], "no data 'penguins'; it has Pendigits; "),
         (["table3", "--settings", "ours"], "no setting 'ours'; it has paper"),
     ],
 )

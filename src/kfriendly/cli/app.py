@@ -148,12 +148,20 @@ def run_paper(
     rows: Annotated[
         int | None, typer.Option(min=100, help="Rows, for a quick look.")
     ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only the data sets whose names contain this; may be said again.",
+        ),
+    ] = None,
     results: ResultsFolder = Path("results"),
 ) -> None:
     """Run what is missing of a table or figure; a run that was stopped goes on."""
     from kfriendly.cli.paper import Wish, run_experiment
 
-    _finish(lambda: run_experiment(key, Wish(methods, settings, seeds, rows), results))
+    wish = Wish(methods, settings, seeds, rows, tuple(data or ()))
+    _finish(lambda: run_experiment(key, wish, results))
 
 
 @paper.command("report")

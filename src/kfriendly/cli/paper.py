@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
@@ -47,20 +48,38 @@ class Wish(NamedTuple):
     settings: str | None
     seeds: int | None
     rows: int | None
+    data: tuple[str, ...] = ()
 
 
 def run_experiment(key: str, wish: Wish, folder: Path) -> bool:
     """Run what is missing of a table or a figure."""
     found = find_experiment(key)
     if isinstance(found, Table):
-        run_table_aloud(found, chosen(found, wish), folder)
+        table = with_data(found, wish.data)
+        run_table_aloud(table, chosen(table, wish), folder)
         return True
     if wish._replace(rows=None) != Wish(None, None, None, None):
         raise UnknownName(
-            f"{key} is a figure: it has no --methods, --settings or --seeds."
+            f"{key} is a figure: it has no --data, --methods, --settings or --seeds."
         )
     run_figure_aloud(found, wish.rows, folder)
     return True
+
+
+def with_data(table: Table, parts: tuple[str, ...]) -> Table:
+    """Keep the data sets whose names contain one of these texts; none is all."""
+    names = [case.name for case in table.cases]
+    for part in parts:
+        if not any(part.lower() in name.lower() for name in names):
+            raise UnknownName(
+                f"{table.key} has no data {part!r}; it has {'; '.join(names)}."
+            )
+    cases = tuple(
+        case
+        for case in table.cases
+        if not parts or any(part.lower() in case.name.lower() for part in parts)
+    )
+    return replace(table, cases=cases)
 
 
 def chosen(table: Table, wish: Wish) -> Choice:
