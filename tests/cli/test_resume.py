@@ -30,9 +30,14 @@ def stopped(
             os.kill(os.getpid(), number)
         return original(self, estimator, context)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(ShowProgress, "on_fit_task_end", interrupt)
-        return run("fit", rows, "-k", 2, "-o", tmp_path / "run", *WORDS)
+    # A process in the background of a shell is born deaf to Ctrl-C, and so are tests.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(ShowProgress, "on_fit_task_end", interrupt)
+            return run("fit", rows, "-k", 2, "-o", tmp_path / "run", *WORDS)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def labels(folder: Path) -> list[int]:

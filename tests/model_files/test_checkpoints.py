@@ -323,3 +323,13 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         process.wait()
     assert find_checkpoints(tmp_path)
     assert_same(fit(X, checkpoints=tmp_path, **long), fit(X, **long), X)
+
+
+def test_what_a_killed_process_left_is_no_checkpoint_and_goes(tmp_path: Path) -> None:
+    X = make_rows()
+    stop(X, tmp_path)
+    for name in ("epoch-000009.tmp-77-1a2b3c44", "epoch-000001.old-77-1a2b3c45"):
+        (tmp_path / name).mkdir()
+    assert [place.name for place in find_checkpoints(tmp_path)] == ["epoch-000003"]
+    assert_same(fit(X, checkpoints=tmp_path), fit(X), X)
+    assert not tmp_path.exists()

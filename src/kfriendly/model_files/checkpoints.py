@@ -238,15 +238,21 @@ def keeper_for(
 
 def find_checkpoints(folder: Path) -> list[Path]:
     """List the checkpoints in a folder, the newest first."""
-    return sorted(folder.glob("epoch-[0-9]*[0-9]"), reverse=True)
+    whole = [place for place in _places(folder) if "." not in place.name]
+    return sorted(whole, reverse=True)
 
 
 def clear_checkpoints(folder: Path) -> None:
     """Remove the checkpoints in a folder, and the folder if nothing else is in it."""
-    for place in find_checkpoints(folder):
+    for place in _places(folder):
         shutil.rmtree(place, ignore_errors=True)
     with contextlib.suppress(OSError):  # not empty
         folder.rmdir()
+
+
+def _places(folder: Path) -> list[Path]:
+    """List checkpoints, and what is left of one whose process was killed."""
+    return list(folder.glob("epoch-[0-9]*"))
 
 
 @contextlib.contextmanager
