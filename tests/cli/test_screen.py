@@ -40,6 +40,20 @@ def test_long_phases_are_told_in_between(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "joint: 1/2, " in shown(Screen(), terminal=False)
 
 
+def test_time_left_of_a_phase_that_was_taken_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter([0.0, 6.0, 12.0])
+    monkeypatch.setattr("kfriendly.cli.screen.time.monotonic", lambda: next(clock))
+    screen, stream = Screen(), io.StringIO()
+    screen._errors = Console(file=stream, width=120)
+    screen.begin("joint", 20)
+    screen.advance("joint", 11, 20, "")  # ten lay behind: one in six seconds
+    screen.advance("joint", 12, 20, "")
+    assert "joint: 11/20, 54 s left" in stream.getvalue()
+    assert "joint: 12/20, 48 s left" in stream.getvalue()
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_quiet_shows_no_progress() -> None:
     assert shown(Screen("quiet"), terminal=True) == ""

@@ -39,9 +39,9 @@ class ShowProgress:
         """Nothing is shown before the first phase."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """End what is under way: all is trained."""
+        """End what is under way: all is trained, or training was stopped."""
         if self.phase:
-            self._end("best start kept" if self.phase == "final" else "done")
+            self._end("best start kept" if self.phase == "final" else "stopped")
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Show a phase when it begins."""

@@ -40,6 +40,7 @@ class Screen:
         self._bars: dict[str, TaskID] = {}
         self._began: dict[str, float] = {}
         self._told: dict[str, float] = {}
+        self._before: dict[str, int] = {}  # done when the phase was taken up
 
     @property
     def terminal(self) -> bool:
@@ -79,6 +80,7 @@ class Screen:
     def begin(self, phase: str, total: int | None = None) -> None:
         """Show that a phase has begun."""
         self._began[phase] = self._told[phase] = time.monotonic()
+        self._before.pop(phase, None)
         if self.terminal:
             bars = self._show()
             self._bars[phase] = bars.add_task(phase, total=total, count="", words="")
@@ -86,7 +88,8 @@ class Screen:
     def advance(self, phase: str, done: int, total: int, words: str) -> None:
         """Show how far a phase is."""
         now = time.monotonic()
-        left = (now - self._began[phase]) / done * (total - done)
+        own = done - self._before.setdefault(phase, done - 1)
+        left = (now - self._began[phase]) / own * (total - done)
         if self._progress is not None:
             self._progress.update(
                 self._bars[phase],
