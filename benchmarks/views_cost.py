@@ -21,7 +21,7 @@ from kfriendly.training.run import align, start_clusters, with_views
 from kfriendly.training.sources import ArraySource
 from kfriendly.training.threads import enough_threads
 
-_REPEATS = 5
+_REPEATS = 3
 
 
 def epoch(plan: Plan, source: ArraySource) -> Callable[[], None]:
