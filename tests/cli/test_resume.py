@@ -76,6 +76,19 @@ def test_without_resume_nothing_is_lost(
     assert anew.exit_code == 0 and os.listdir(tmp_path) == ["run"]
 
 
+@pytest.mark.parametrize("wrong", ["input", "folder"])
+def test_overwrite_that_fails_loses_nothing(
+    wrong: str, stopped: Result, rows: Path, tmp_path: Path
+) -> None:
+    if wrong == "folder":  # RUN holds other things
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "thesis.tex").touch()
+    source = tmp_path / "typo.csv" if wrong == "input" else rows
+    words = ("fit", source, "-k", 2, "-o", tmp_path / "run", *WORDS, "--overwrite")
+    assert run(*words).exit_code in (2, 3)
+    assert list((tmp_path / "run.checkpoints").glob("epoch-*"))
+
+
 def test_other_options_are_refused(stopped: Result, rows: Path, tmp_path: Path) -> None:
     words = ("fit", rows, "-k", 3, "-o", tmp_path / "run", *WORDS)
     refused = run(*words, "--resume")

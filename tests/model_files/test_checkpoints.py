@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from kfriendly import (
 )
 from kfriendly.model_files import MANIFEST, checkpoints, find_checkpoints
 from kfriendly.model_files.files import WEIGHTS
+from kfriendly.training.objective import Means
 
 SMALL: dict[str, Any] = {
     "n_clusters": 3,
@@ -134,6 +136,27 @@ def test_sparse_rows_and_partial_fit_go_on_too(tmp_path: Path) -> None:
     model.partial_fit(X)
     expected.partial_fit(X)
     assert np.array_equal(model.transform(X), expected.transform(X))
+
+
+def test_smaller_steps_after_a_divergence_stay_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = make_rows()
+
+    def diverge_once(patch: pytest.MonkeyPatch) -> None:
+        answers = chain([False], repeat(True))
+        patch.setattr(Means, "are_sound", lambda *_: next(answers))
+
+    with monkeypatch.context() as patch:
+        diverge_once(patch)
+        expected = fit(X)
+    with monkeypatch.context() as patch:
+        diverge_once(patch)
+        stop(X, tmp_path, 1)
+    model = fit(X, checkpoints=tmp_path)
+    assert_same(model, expected, X)
+    rates = [each.history_[1].learning_rate for each in (model, fit(X))]
+    assert rates[0] == rates[1] / 2
 
 
 def test_stopped_again_and_again(tmp_path: Path) -> None:

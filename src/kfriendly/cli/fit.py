@@ -22,7 +22,7 @@ from kfriendly.cli.progress import (
 from kfriendly.cli.screen import Screen
 from kfriendly.cli.summary import show_summary
 from kfriendly.cli.tables import name_of_ids, new_table, table_of
-from kfriendly.cli.unfinished import resumable
+from kfriendly.cli.unfinished import forget_unless_resumed, resumable
 from kfriendly.cli.wishes import FitWish
 from kfriendly.defaults import make_plan
 from kfriendly.errors import BadInput, CollapseWarning
@@ -56,6 +56,7 @@ def run_fit(wish: FitWish, screen: Screen) -> None:
         loaded = load(wish.input, screen, wish.parameters["random_state"])
         model = DCN(**parameters_for(loaded.features, wish.parameters))
         make_checked_plan(model, loaded.X)
+        forget_unless_resumed(wish, checkpoints)
         model.set_params(checkpoints=checkpoints)
         fitted = train(model, loaded.X, screen, strict=wish.strict)
         screen.begin("report")

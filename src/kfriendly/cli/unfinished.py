@@ -34,16 +34,20 @@ def resumable(wish: FitWish, screen: Screen) -> Iterator[Checkpoints]:
     clear_checkpoints(folder)
 
 
+def forget_unless_resumed(wish: FitWish, checkpoints: Checkpoints) -> None:
+    """Remove what an earlier run has kept, now that nothing keeps this one back."""
+    if not wish.resume:
+        clear_checkpoints(Path(checkpoints.folder))
+
+
 def _take_up(folder: Path, wish: FitWish, screen: Screen) -> None:
-    """Go on, start anew or refuse, as was asked for."""
+    """Say what is taken up, or refuse to start anew over what was kept."""
     there = find_checkpoints(folder)
     if wish.resume and there:
         screen.note(f"Going on from {there[0]}.")
     elif wish.resume:
         screen.note(f"There is no checkpoint in {folder}: this starts anew.")
-    elif there and wish.overwrite:
-        clear_checkpoints(folder)
-    elif there:
+    elif there and not wish.overwrite:
         raise Refused(
             Code.USAGE,
             "An earlier run was stopped before its end.",
