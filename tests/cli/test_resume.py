@@ -72,8 +72,9 @@ def test_without_resume_nothing_is_lost(
     refused = run(*words)
     assert refused.exit_code == 2 and "--resume" in refused.stderr
     assert os.listdir(tmp_path) == ["run.checkpoints"]
-    anew = run(*words, "--overwrite")
+    anew = run(*words, "--overwrite", "--json")
     assert anew.exit_code == 0 and os.listdir(tmp_path) == ["run"]
+    assert anew.stdout.count('"event": "epoch"') == 2 + 3  # from the beginning
 
 
 @pytest.mark.parametrize("wrong", ["input", "folder"])

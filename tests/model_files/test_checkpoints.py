@@ -183,6 +183,23 @@ def test_the_graph_is_kept_and_not_made_again(
     fit(X, checkpoints=tmp_path, views=views)
 
 
+def test_stopped_in_the_first_epoch_keeps_the_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, views = make_rows(), Neighbors(3)
+    with monkeypatch.context() as patch:
+        patch.setattr("kfriendly.training.loop._run_epoch", press_ctrl_c)
+        stop(X, tmp_path, 99, views=views)
+    assert find_checkpoints(tmp_path)
+    expected = fit(X, views=views)
+    monkeypatch.setattr("kfriendly.training.run.make_views", None)
+    assert_same(fit(X, checkpoints=tmp_path, views=views), expected, X)
+
+
+def press_ctrl_c(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
 def test_three_checkpoints_are_kept(tmp_path: Path) -> None:
     rule = Checkpoints(tmp_path, every=0, leave=True)
     fit(make_rows(), checkpoints=rule)
