@@ -142,14 +142,25 @@ def test_auto_takes_neighbors_where_clusters_have_some_and_data_is_not_huge() ->
     def rule(views: Any, n_rows: int) -> Any:
         return resolve_views(views, np.empty((n_rows, 1), np.int8), 10)
 
-    assert rule("auto", 10_000) == Neighbors()
+    assert rule("auto", 2_000) == Neighbors()
     assert rule("auto", 200) == Neighbors(6)
     assert rule("auto", 80) is None and rule("auto", 1_000_000) is None
-    assert rule("neighbors", 1_000_000) == Neighbors()
+    assert isinstance(rule("neighbors", 1_000_000), Neighbors)
     assert rule(None, 10_000) is None
     assert rule(_shake, 10_000) == Altered(_shake)
     text = resolve_views("auto", sp.csr_array((500, 3)), 5)
     assert isinstance(text, Neighbors) and text.n_steps < Neighbors.n_steps
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_clusters", "n_steps"),
+    [(300, 10, 20), (10_992, 10, 54), (10_000, 4, 100), (70_000, 10, 100)],
+)
+def test_walks_get_longer_with_clusters(
+    n_rows: int, n_clusters: int, n_steps: int
+) -> None:
+    rule = resolve_views("auto", np.empty((n_rows, 1)), n_clusters)
+    assert isinstance(rule, Neighbors) and rule.n_steps == n_steps
 
 
 def test_partial_fit_goes_on_without_views() -> None:

@@ -27,6 +27,9 @@ _SMALL = 256
 # Comparing all rows with all others takes longer than training beyond this.
 _MOST_ROWS_FOR_NEIGHBORS = 200_000
 
+# Longer walks leave their cluster too often.
+_LONGEST_WALK = 100
+
 
 def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     """Resolve the parameters of a `DCN` for data of this shape and kind."""
@@ -117,7 +120,11 @@ def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
 def resolve_views(
     views: str | ViewRule | Alter | None, X: np.ndarray | sp.csr_array, K: int
 ) -> ViewRule | None:
-    """Take ten neighbours, of small clusters fewer, and of large data none."""
+    """Take ten neighbours, of small clusters fewer, and of large data none.
+
+    A walk should get about in its cluster. To cross a surface of n rows in strides over
+    k of them takes n / k steps; what has more dimensions is crossed sooner.
+    """
     if views is None or isinstance(views, Neighbors | Altered):
         return views
     if callable(views):
@@ -130,7 +137,9 @@ def resolve_views(
         # A text has fewer neighbours of its own kind, and its words hardly tell each
         # other: shorter walks, and a reconstruction that weighs less.
         return Neighbors(max(1, n_neighbors), n_steps=3, contrast=10.0)
-    return Neighbors(max(1, n_neighbors))
+    k = max(1, n_neighbors)
+    n_steps = n_rows // (2 * k * K)
+    return Neighbors(k, n_steps=min(_LONGEST_WALK, max(Neighbors.n_steps, n_steps)))
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
@@ -210,11 +219,14 @@ def default_hidden(n_features: int, views: ViewRule | None = None) -> tuple[int,
 def default_starts(
     build: NetworkFactory, n_features: int, views: ViewRule | None
 ) -> int:
-    """Take four starts where they cost little, else two, or one of large networks."""
-    if n_features <= _SMALL:
-        return 4
-    quick = isinstance(views, Neighbors) and not isinstance(build, ConvFactory)
-    return 2 if quick else 1
+    """Take four starts of small networks, and one of large ones.
+
+    With neighbours any start is as good as the best, and a second one tells how stable
+    the clusters are.
+    """
+    if isinstance(views, Neighbors):
+        return 1 if isinstance(build, ConvFactory) else 2
+    return 4 if n_features <= _SMALL else 1
 
 
 def _descent(

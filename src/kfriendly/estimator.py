@@ -127,8 +127,8 @@ class DCN(
         "common" divides all centred columns by one number, "nonnegative" does not
         centre. "auto" is "common" for columns in like units, else "standard".
     n_init : int or "auto"
-        Number of starts; the best is kept, chosen without labels. "auto" is four; for
-        more than 256 columns two with neighbours, and one of larger networks.
+        Number of starts; the best is kept, chosen without labels. "auto" is two with
+        neighbours, else four, or one for more than 256 columns.
     layer_epochs : int
         Epochs of layer-wise pre-training, for each layer.
     pretrain_epochs : int or "auto"

@@ -32,13 +32,7 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
             plan.n_components,
             "as many as clusters, or as columns if those are fewer",
         ),
-        Choice(
-            "n_init",
-            plan.n_init,
-            "networks of this size train quickly; the best is kept"
-            if plan.n_init > 1
-            else "networks of this size train slowly",
-        ),
+        Choice("n_init", plan.n_init, _starts(plan)),
         Choice("input_shape", *_shape(plan)),
         Choice("views", *_views(plan)),
         Choice("init", plan.init, _INIT[plan.init]),
@@ -82,6 +76,14 @@ def _network(plan: Plan, many: str) -> tuple[str, str]:
         why = "enough to bring neighbours together" if near else f"for {many}"
         return f"dense layers of {widths}", why
     return str(plan.build), "given"
+
+
+def _starts(plan: Plan) -> str:
+    if plan.n_init == 1:
+        return "networks of this size train slowly"
+    if isinstance(plan.views, Neighbors):
+        return "a second start tells how stable the clusters are"
+    return "networks of this size train quickly; the best is kept"
 
 
 _INIT = {
