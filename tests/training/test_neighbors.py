@@ -73,3 +73,33 @@ def test_duplicated_rows_have_each_other() -> None:
     found = nearest_neighbors(X, find_scaling(X, "common"), 3).numpy()
     assert (found // 4 == np.arange(80)[:, None] // 4).all()
     assert (found != np.arange(80)[:, None]).all()
+
+
+@pytest.fixture
+def few_rows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbors, "_MOST_ROWS", 100)
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+def test_of_many_rows_nearly_all_neighbors_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(neighbors, "_NEARBY_CELLS", 15)  # of 54
+    X = np.random.RandomState(0).randn(3_000, 4)
+    scaling = find_scaling(X, "common")
+    expected = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False)
+    found = nearest_neighbors(X, scaling, 5).numpy()
+    share = (found[:, :, None] == expected[:, None, :]).any(2).mean()
+    assert 0.95 < share < 1.0  # 1 would mean that all were compared with all
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+@pytest.mark.parametrize("n_distinct", [1, 3, 400])
+def test_many_rows_in_few_places_have_as_many_neighbors(n_distinct: int) -> None:
+    places = np.random.RandomState(0).randn(n_distinct, 3)
+    X = np.tile(places, (400 // n_distinct, 1))
+    found = nearest_neighbors(X, find_scaling(X, "none"), 20).numpy()
+    assert (found != np.arange(len(X))[:, None]).all()
+    assert all(len(set(row)) == 20 for row in found.tolist())
+    if n_distinct < 20:
+        assert (X[found] == X[:, None]).all()

@@ -1,11 +1,13 @@
-"""The nearest neighbours of every row: found once, exactly, without a tree."""
+"""The nearest neighbours of every row: found once, by products, without a tree."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from sklearn.cluster import MiniBatchKMeans
 from sklearn.preprocessing import normalize
 from torch import Tensor
 
@@ -19,7 +21,11 @@ _MOST_COLUMNS = 2_048
 _ROWS_FOR_DIRECTIONS = 5_000
 # Of so many images that are near as they are, those nearest after a move are taken.
 _CANDIDATES = 100
-# Rows compared with all others at a time.
+# Up to so many rows all are compared with all. Of more, each with about 40 sqrt(n) that
+# are near, which hold 98 in 100 of the ten nearest of 70,000 images.
+_MOST_ROWS = 20_000
+_NEARBY_CELLS = 40
+# Rows compared with others at a time.
 _BLOCK = 512
 # The k nearest lie in the k groups whose nearest members are nearest: only those are
 # sorted, which makes the search as quick as the products.
@@ -48,13 +54,41 @@ def nearest_neighbors(
     axes = _axes(X, scaling)
     Z = torch.cat([x @ axes for x in _scaled(X, scaling)])  # (n, d)
     if shape is None:
-        return _nearest(_distances(Z), len(Z), k)
-    near = _nearest(_distances(Z), len(Z), min(len(Z) - 1, max(k, _CANDIDATES)))
+        return _nearest_dense(Z, k)
+    near = _nearest_dense(Z, min(len(Z) - 1, max(k, _CANDIDATES)))
     return _nearest_when_moved(near, Z, k, X, shape, axes / _sizes(scaling))
 
 
+def _nearest_dense(Z: Tensor, k: int) -> Tensor:
+    """Compare rows (n, d) with all others, or of many with those around them."""
+    if len(Z) <= _MOST_ROWS:
+        return _nearest(_distances(Z, Z), len(Z), k)
+    return _nearest_in_cells(Z, k)
+
+
+def _nearest_in_cells(Z: Tensor, k: int) -> Tensor:
+    """Part rows (n, d) into sqrt(n) cells; compare each cell with those nearby."""
+    n_cells = math.isqrt(len(Z))
+    cells = MiniBatchKMeans(
+        n_cells, init="random", n_init=1, max_iter=3, batch_size=4_096, random_state=0
+    ).fit(Z.numpy())
+    of = torch.from_numpy(cells.labels_).long()
+    sizes = of.bincount(minlength=n_cells)
+    members = torch.split(of.argsort(stable=True), sizes.tolist())
+    centers = torch.from_numpy(cells.cluster_centers_)
+    apart = torch.cdist(centers, centers).fill_diagonal_(-1.0)  # its own comes first
+    enough = max(k + 1, _NEARBY_CELLS * n_cells)
+    found = torch.empty(len(Z), k, dtype=torch.int32)
+    for mine, nearby in zip(members, apart.argsort(1), strict=True):
+        n_nearby = int((sizes[nearby].cumsum(0) < enough).sum()) + 1
+        others = torch.cat([members[cell] for cell in nearby[:n_nearby].tolist()])
+        at = _nearest(_distances(Z[mine], Z[others]), len(mine), k)
+        found[mine] = others[at.long()].int()
+    return found
+
+
 def _nearest(distances: "Distances", n: int, k: int) -> Tensor:
-    """Compare all rows with all others, (n, k)."""
+    """Compare n rows with all others, of which they are the first, (n, k)."""
     found = torch.empty(n, k, dtype=torch.int32)
     for first in range(0, n, _BLOCK):
         D = distances(slice(first, first + _BLOCK))  # (block, n)
@@ -64,7 +98,7 @@ def _nearest(distances: "Distances", n: int, k: int) -> Tensor:
     return found
 
 
-# Some rows -> a monotone function of their distances to all rows, (block, n).
+# Some rows -> a monotone function of their distances to all others, (block, n).
 Distances = Callable[[slice], Tensor]
 
 
@@ -84,15 +118,10 @@ def _angles(X: sp.csr_array) -> Distances:
     return lambda rows: -torch.from_numpy((U[rows] @ columns).toarray())
 
 
-def _distances(Z: Tensor) -> Distances:
+def _distances(Z: Tensor, others: Tensor) -> Distances:
     """Compare rows (n, d) by ||a - b||^2 less ||a||^2, which keeps the order."""
-    others = torch.cat([Z, Z.square().sum(1, keepdim=True)], 1).T
-
-    def distances(rows: slice) -> Tensor:
-        z = Z[rows]
-        return torch.cat([-2.0 * z, torch.ones_like(z[:, :1])], 1) @ others
-
-    return distances
+    squares = others.square().sum(1)
+    return lambda rows: torch.addmm(squares, Z[rows], others.T, alpha=-2.0)
 
 
 def mutual_neighbors(neighbors: Tensor) -> Tensor:
