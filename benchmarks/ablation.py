@@ -35,13 +35,15 @@ class WithoutRamp(DCN):
 
 def variants(data: Dataset) -> dict[str, dict[str, Any]]:
     """List the parameters of every variant; all but the named one stay."""
-    rule = resolve_views("auto", data.X, data.n_clusters)
+    shape = resolve_shape("auto", data.X)
+    rule = resolve_views("auto", data.X, data.n_clusters, shape)
     assert isinstance(rule, Neighbors)
     found: dict[str, dict[str, Any]] = {
         "all of it": {},
         "Eq. (4) alone": {"views": None, "hidden": (256, 256, 512)},
         "Eq. (4) with its own defaults": {"views": None},
         "images as tables": {"input_shape": None},
+        "images that do not move": {"views": replace(rule, alter=None)},
         "walks of one step": {"views": replace(rule, n_steps=1)},
         "walks of 20 steps": {"views": replace(rule, n_steps=20)},
         "no contrast": {"views": replace(rule, contrast=0.0)},
@@ -52,8 +54,8 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "small layers": {"hidden": (128, 64)},
         "four starts": {"n_init": 4},
     }
-    if resolve_shape("auto", data.X) is None:
-        del found["images as tables"]
+    if shape is None:
+        del found["images as tables"], found["images that do not move"]
     return found
 
 

@@ -122,6 +122,12 @@ def test_a_callable_of_the_wrong_shape_is_refused() -> None:
         DCN(3, views=MoveImages((2, 2)), **QUICK).fit(X)
 
 
+def test_a_wrong_callable_is_refused_for_neighbors_too() -> None:
+    X, _ = _blobs()
+    with pytest.raises(ValueError, match="must return a tensor of that shape"):
+        DCN(3, views=Neighbors(3, alter=lambda x, rng: x[:, :1]), **QUICK).fit(X)
+
+
 def test_duplicated_rows_and_constant_columns_are_clustered() -> None:
     X = np.repeat([[0.0, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 9.0, 1.0]], 30, axis=0)
     y = np.repeat(np.arange(3), 30)
@@ -131,7 +137,7 @@ def test_duplicated_rows_and_constant_columns_are_clustered() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"n_neighbors": 0}, {"n_steps": 0}, {"contrast": -1.0}]
+    "wrong", [{"n_neighbors": 0}, {"n_steps": 0}, {"contrast": -1.0}, {"alter": 3}]
 )
 def test_options_of_neighbors_are_checked(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
@@ -190,3 +196,17 @@ def test_walks_go_from_neighbour_to_neighbour_and_stand_behind_their_samples() -
     rows = TensorSource(torch.arange(5.0).unsqueeze(1))
     found = Walks(ring, ring, 3).pairs(rows, torch.tensor([0, 4]), torch.Generator())
     assert found.flatten().tolist() == [0, 4, 3, 2]
+
+
+def test_the_row_at_the_end_of_a_walk_is_altered_and_the_sample_is_not() -> None:
+    ring = torch.tensor([[1], [2], [0]], dtype=torch.int32)
+    rows = TensorSource(torch.arange(3.0).unsqueeze(1))
+    walks = Walks(ring, ring, 1, lambda x, rng: x + 10.0)
+    found = walks.pairs(rows, torch.tensor([0, 2]), torch.Generator())
+    assert found.flatten().tolist() == [0, 2, 11, 10]
+
+
+def test_auto_moves_images_in_proportion_to_their_size() -> None:
+    X = np.empty((2_000, 196), np.int8)
+    rule = resolve_views("auto", X, 10, (14, 14))
+    assert rule == Neighbors(alter=MoveImages((14, 14), shift=1.0))

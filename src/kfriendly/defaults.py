@@ -18,7 +18,7 @@ from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import ScaleRule
-from kfriendly.views import Alter, Altered, Neighbors, ViewRule
+from kfriendly.views import Alter, Altered, MoveImages, Neighbors, ViewRule
 
 # Up to this many columns a small network does, and several starts cost little; up to
 # this width of its layers it bears large steps.
@@ -38,8 +38,8 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     loss = resolve_loss(params["loss"])
     objective = Objective(loss, resolve_criterion(params["criterion"]))
     batch = _or(params["batch_size"], default_batch_size(X))
-    views = resolve_views(params["views"], X, K)
     shape = resolve_shape(params["input_shape"], X)
+    views = resolve_views(params["views"], X, K, shape)
     build = _network(params, default_hidden(n_features, views), loss, shape)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
@@ -118,12 +118,17 @@ def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
 
 
 def resolve_views(
-    views: str | ViewRule | Alter | None, X: np.ndarray | sp.csr_array, K: int
+    views: str | ViewRule | Alter | None,
+    X: np.ndarray | sp.csr_array,
+    K: int,
+    shape: tuple[int, ...] | None = None,
 ) -> ViewRule | None:
     """Take ten neighbours, of small clusters fewer, and of large data none.
 
     A walk should get about in its cluster. To cross a surface of n rows in strides over
-    k of them takes n / k steps; what has more dimensions is crossed sooner.
+    k of them takes n / k steps; what has more dimensions is crossed sooner. Where rows
+    are images of `shape`, the one at the end is moved by a little, and the network
+    learns what it will need for images it has not seen.
     """
     if views is None or isinstance(views, Neighbors | Altered):
         return views
@@ -139,7 +144,11 @@ def resolve_views(
         return Neighbors(max(1, n_neighbors), n_steps=3, contrast=10.0)
     k = max(1, n_neighbors)
     n_steps = n_rows // (2 * k * K)
-    return Neighbors(k, n_steps=min(_LONGEST_WALK, max(Neighbors.n_steps, n_steps)))
+    return Neighbors(
+        k,
+        n_steps=min(_LONGEST_WALK, max(Neighbors.n_steps, n_steps)),
+        alter=MoveImages(shape, shift=shape[-1] / 14) if shape else None,
+    )
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

@@ -30,16 +30,21 @@ class Neighbors:
         One takes a neighbour; more let a cluster hang together as one piece.
     contrast : float
         Weight of the contrast, against the reconstruction in shares of the variance.
+    alter : callable or None
+        Alters the view too, as in `Altered`.
     """
 
     n_neighbors: int = 10
     n_steps: int = 20
     contrast: float = 1.0
+    alter: Alter | None = None
 
     def __post_init__(self) -> None:
         require(self.n_neighbors >= 1, "n_neighbors", self.n_neighbors, "1 or more")
         require(self.n_steps >= 1, "n_steps", self.n_steps, "1 or more")
         _require_weight(self.contrast)
+        known = self.alter is None or callable(self.alter)
+        require(known, "alter", self.alter, "a callable or None")
 
 
 @dataclass(frozen=True)

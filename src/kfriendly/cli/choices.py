@@ -96,7 +96,8 @@ def _views(plan: Plan) -> tuple[str, str]:
     if not isinstance(plan.views, Neighbors):
         return "none", "too few rows in a cluster, or more than 200,000 rows"
     neighbors = f"{plan.views.n_neighbors} neighbours, {plan.views.n_steps} steps"
-    return neighbors, "rows near each other belong together"
+    moved = ", moved" if plan.views.alter is not None else ""
+    return neighbors + moved, "rows near each other belong together"
 
 
 def _shape(plan: Plan) -> tuple[str, str]:

@@ -21,11 +21,12 @@ class Views(Protocol):
 
 @dataclass(frozen=True)
 class Walks:
-    """A view is the row where a walk from neighbour to neighbour ends."""
+    """A view is the row where a walk from neighbour to neighbour ends, or a copy."""
 
     neighbors: Tensor  # (n_rows, k)
     mutual: Tensor  # (n_rows, k)
     n_steps: int
+    alter: Alter | None = None
 
     def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
         """Return rows and the rows their walks end at."""
@@ -33,7 +34,10 @@ class Walks:
         for _ in range(self.n_steps):
             chosen = torch.randint(self.mutual.shape[1], view.shape, generator=rng)
             view = self.mutual[view, chosen].long()
-        return source.rows(torch.cat([index, view]))
+        if self.alter is None:
+            return source.rows(torch.cat([index, view]))
+        x = dense(source.rows(torch.cat([index, view])))
+        return torch.cat([x[: len(index)], altered(self.alter, x[len(index) :], rng)])
 
     def cut(self, labels: Tensor, n_clusters: int) -> Tensor:
         """Compute the share of neighbours that lie in other clusters, (...).
@@ -61,14 +65,19 @@ class Copies:
     def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
         """Return rows and their copies."""
         x = dense(source.rows(index))
-        copies = self.alter(x, rng)
-        if not isinstance(copies, Tensor) or copies.shape != x.shape:
-            found = tuple(getattr(copies, "shape", ())) or type(copies).__name__
-            raise ValueError(
-                f"views: the callable returned {found} for rows of shape "
-                f"{tuple(x.shape)}; it must return a tensor of that shape."
-            )
-        return torch.cat([x, copies.to(x)])
+        return torch.cat([x, altered(self.alter, x, rng)])
+
+
+def altered(alter: Alter, x: Tensor, rng: torch.Generator) -> Tensor:
+    """Alter rows (n, n_features); the callable may be a user's, and wrong."""
+    copies = alter(x, rng)
+    if not isinstance(copies, Tensor) or copies.shape != x.shape:
+        found = tuple(getattr(copies, "shape", ())) or type(copies).__name__
+        raise ValueError(
+            f"views: the callable returned {found} for rows of shape "
+            f"{tuple(x.shape)}; it must return a tensor of that shape."
+        )
+    return copies.to(x)
 
 
 def make_views(
@@ -87,4 +96,4 @@ def make_views(
             f"{source.n_rows}. Use fewer neighbours, or views=None."
         )
     nearest = nearest_neighbors(source.X, source.scaling, k, shape)
-    return Walks(nearest, mutual_neighbors(nearest), rule.n_steps)
+    return Walks(nearest, mutual_neighbors(nearest), rule.n_steps, rule.alter)
