@@ -12,8 +12,9 @@ from kfriendly import DCN
 from kfriendly.criteria import CRITERIA
 from kfriendly.defaults import resolve_views
 from kfriendly.metrics import ari
-from kfriendly.training.sources import TensorSource
-from kfriendly.training.views import Walks
+from kfriendly.training.scaling import find_scaling
+from kfriendly.training.sources import ArraySource, TensorSource
+from kfriendly.training.views import Walks, make_views
 from kfriendly.views import Altered, MoveImages, Neighbors
 
 QUICK: dict[str, Any] = {
@@ -148,25 +149,14 @@ def test_auto_takes_neighbors_where_clusters_have_some_and_data_is_not_huge() ->
     def rule(views: Any, n_rows: int) -> Any:
         return resolve_views(views, np.empty((n_rows, 1), np.int8), 10)
 
-    assert rule("auto", 2_000) == Neighbors()
+    assert rule("auto", 10_000) == Neighbors()
     assert rule("auto", 200) == Neighbors(6)
     assert rule("auto", 80) is None and rule("auto", 1_000_000) is None
-    assert isinstance(rule("neighbors", 1_000_000), Neighbors)
+    assert rule("neighbors", 1_000_000) == Neighbors()
     assert rule(None, 10_000) is None
     assert rule(_shake, 10_000) == Altered(_shake)
     text = resolve_views("auto", sp.csr_array((500, 3)), 5)
-    assert isinstance(text, Neighbors) and text.n_steps < Neighbors.n_steps
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "n_clusters", "n_steps"),
-    [(300, 10, 20), (10_992, 10, 54), (10_000, 4, 100), (70_000, 10, 100)],
-)
-def test_walks_get_longer_with_clusters(
-    n_rows: int, n_clusters: int, n_steps: int
-) -> None:
-    rule = resolve_views("auto", np.empty((n_rows, 1)), n_clusters)
-    assert isinstance(rule, Neighbors) and rule.n_steps == n_steps
+    assert isinstance(text, Neighbors) and text.n_steps == 3
 
 
 def test_partial_fit_goes_on_without_views() -> None:
@@ -210,3 +200,19 @@ def test_auto_moves_images_in_proportion_to_their_size() -> None:
     X = np.empty((2_000, 196), np.int8)
     rule = resolve_views("auto", X, 10, (14, 14))
     assert rule == Neighbors(alter=MoveImages((14, 14), shift=1.0))
+
+
+def test_walks_are_long_where_clusters_are_wide_and_short_where_they_are_not() -> None:
+    rng = np.random.RandomState(0)
+
+    def length(X: np.ndarray, n_clusters: int = 1) -> int:
+        source = ArraySource(X, find_scaling(X, "common"), torch.device("cpu"))
+        walks = make_views(Neighbors(5), source, n_clusters)
+        assert isinstance(walks, Walks)
+        return walks.n_steps
+
+    line, cube = length(rng.rand(400, 1)), length(rng.rand(400, 5))
+    ball = length(rng.randn(400, 30))
+    assert line == 100 > cube > ball >= 1
+    assert length(rng.rand(400, 1), n_clusters=40) < 100  # narrow ones
+    assert length(np.ones((20, 2))) == 1  # all rows are one

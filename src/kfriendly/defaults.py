@@ -27,9 +27,6 @@ _SMALL = 256
 # Comparing all rows with all others takes longer than training beyond this.
 _MOST_ROWS_FOR_NEIGHBORS = 200_000
 
-# Longer walks leave their cluster too often.
-_LONGEST_WALK = 100
-
 
 def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     """Resolve the parameters of a `DCN` for data of this shape and kind."""
@@ -125,10 +122,8 @@ def resolve_views(
 ) -> ViewRule | None:
     """Take ten neighbours, of small clusters fewer, and of large data none.
 
-    A walk should get about in its cluster. To cross a surface of n rows in strides over
-    k of them takes n / k steps; what has more dimensions is crossed sooner. Where rows
-    are images of `shape`, the one at the end is moved by a little, and the network
-    learns what it will need for images it has not seen.
+    Where rows are images of `shape`, the one at the end of a walk is moved by a little,
+    and the network learns what it will need for images it has not seen.
     """
     if views is None or isinstance(views, Neighbors | Altered):
         return views
@@ -142,13 +137,8 @@ def resolve_views(
         # A text has fewer neighbours of its own kind, and its words hardly tell each
         # other: shorter walks, and a reconstruction that weighs less.
         return Neighbors(max(1, n_neighbors), n_steps=3, contrast=10.0)
-    k = max(1, n_neighbors)
-    n_steps = n_rows // (2 * k * K)
-    return Neighbors(
-        k,
-        n_steps=min(_LONGEST_WALK, max(Neighbors.n_steps, n_steps)),
-        alter=MoveImages(shape, shift=shape[-1] / 14) if shape else None,
-    )
+    moved = MoveImages(shape, shift=shape[-1] / 14) if shape else None
+    return Neighbors(max(1, n_neighbors), alter=moved)
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

@@ -25,9 +25,10 @@ class Neighbors:
     ----------
     n_neighbors : int
         Nearest rows of each row that count as its neighbours.
-    n_steps : int
+    n_steps : int or None
         Steps of the walk from neighbour to neighbour at whose end the view stands.
-        One takes a neighbour; more let a cluster hang together as one piece.
+        One takes a neighbour; more let a cluster hang together as one piece. None
+        takes as many as a walk needs to get about in a cluster, at most 100.
     contrast : float
         Weight of the contrast, against the reconstruction in shares of the variance.
     alter : callable or None
@@ -35,13 +36,14 @@ class Neighbors:
     """
 
     n_neighbors: int = 10
-    n_steps: int = 20
+    n_steps: int | None = None
     contrast: float = 1.0
     alter: Alter | None = None
 
     def __post_init__(self) -> None:
         require(self.n_neighbors >= 1, "n_neighbors", self.n_neighbors, "1 or more")
-        require(self.n_steps >= 1, "n_steps", self.n_steps, "1 or more")
+        steps = self.n_steps is None or self.n_steps >= 1
+        require(steps, "n_steps", self.n_steps, "1 or more, or None")
         _require_weight(self.contrast)
         known = self.alter is None or callable(self.alter)
         require(known, "alter", self.alter, "a callable or None")

@@ -95,9 +95,12 @@ _INIT = {
 def _views(plan: Plan) -> tuple[str, str]:
     if not isinstance(plan.views, Neighbors):
         return "none", "too few rows in a cluster, or more than 200,000 rows"
-    neighbors = f"{plan.views.n_neighbors} neighbours, {plan.views.n_steps} steps"
-    moved = ", moved" if plan.views.alter is not None else ""
-    return neighbors + moved, "rows near each other belong together"
+    parts = [f"{plan.views.n_neighbors} neighbours"]
+    if plan.views.n_steps is not None:
+        parts.append(f"{plan.views.n_steps} steps")
+    if plan.views.alter is not None:
+        parts.append("moved")
+    return ", ".join(parts), "rows near each other belong together"
 
 
 def _shape(plan: Plan) -> tuple[str, str]:

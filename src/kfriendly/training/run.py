@@ -68,7 +68,7 @@ def with_views(plan: Plan, source: ArraySource, walks: Walks | None = None) -> P
     """
     if plan.views is None:
         return plan
-    views = walks or make_views(plan.views, source, plan.shape)
+    views = walks or make_views(plan.views, source, plan.n_clusters, plan.shape)
     weight = plan.views.contrast * source.variance
     return replace(
         plan,

@@ -1,15 +1,23 @@
 """Batches with views: the samples first, then a view of each, in the same order."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from kfriendly.sparse_rows import Rows, dense
 from kfriendly.training.neighbors import mutual_neighbors, nearest_neighbors
 from kfriendly.training.sources import ArraySource, Source
 from kfriendly.views import Alter, Neighbors, ViewRule
+
+# How long walks are: see `walk_length`.
+_WALKERS = 2_000
+_FAR_ENOUGH = 0.75
+_LONGEST_WALK = 100
 
 
 class Views(Protocol):
@@ -32,8 +40,7 @@ class Walks:
         """Return rows and the rows their walks end at."""
         view = index
         for _ in range(self.n_steps):
-            chosen = torch.randint(self.mutual.shape[1], view.shape, generator=rng)
-            view = self.mutual[view, chosen].long()
+            view = _step(self.mutual, view, rng)
         if self.alter is None:
             return source.rows(torch.cat([index, view]))
         x = dense(source.rows(torch.cat([index, view])))
@@ -81,7 +88,10 @@ def altered(alter: Alter, x: Tensor, rng: torch.Generator) -> Tensor:
 
 
 def make_views(
-    rule: ViewRule, source: ArraySource, shape: tuple[int, ...] | None
+    rule: ViewRule,
+    source: ArraySource,
+    n_clusters: int,
+    shape: tuple[int, ...] | None = None,
 ) -> Views:
     """Find what a rule needs of the data, once for all starts and phases.
 
@@ -96,4 +106,36 @@ def make_views(
             f"{source.n_rows}. Use fewer neighbours, or views=None."
         )
     nearest = nearest_neighbors(source.X, source.scaling, k, shape)
-    return Walks(nearest, mutual_neighbors(nearest), rule.n_steps, rule.alter)
+    mutual = mutual_neighbors(nearest)
+    n_steps = rule.n_steps or walk_length(source, mutual, n_clusters)
+    return Walks(nearest, mutual, n_steps, rule.alter)
+
+
+def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
+    """Find how many steps a walk needs to get about in its cluster, and no more.
+
+    Rows of few dimensions, of which clusters are wide against the distance of two
+    neighbours, need many; of many dimensions few, and longer walks only leave. Steps
+    are taken until rows are three quarters as far from where they set out as two rows
+    of a cluster are from each other, in the mean of squares; clusters are K-means'.
+    """
+    rng = torch.Generator().manual_seed(0)
+    first = torch.randperm(source.n_rows, generator=rng)[:_WALKERS]
+    x = dense(source.rows(first))
+    kmeans = KMeans(min(n_clusters, len(x)), n_init=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # few distinct rows
+        spread = 2.0 * kmeans.fit(x.cpu().numpy()).inertia_ / len(x)
+    last = first
+    for n_steps in range(1, _LONGEST_WALK):
+        last = _step(mutual, last, rng)
+        way = (dense(source.rows(last)) - x).square().sum(1).mean()
+        if float(way) >= _FAR_ENOUGH * spread:
+            return n_steps
+    return _LONGEST_WALK
+
+
+def _step(mutual: Tensor, index: Tensor, rng: torch.Generator) -> Tensor:
+    """Go to a mutual neighbour of each row."""
+    chosen = torch.randint(mutual.shape[1], index.shape, generator=rng)
+    return mutual[index, chosen].long()
