@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+import torch.nn.functional as F
 from sklearn.datasets import load_digits, make_blobs
 
 from kfriendly import DCN
@@ -105,6 +106,25 @@ def test_move_images_shifts_by_whole_pixels_as_told() -> None:
     assert all(abs(float(m) - 3.0) <= 2.0 for m in middle) and not torch.equal(
         moved, image[0]
     )
+
+
+def test_move_images_is_torchs_affine_map() -> None:
+    x, seed = torch.rand(6, 3 * 8 * 5), 3
+    moved = MoveImages((3, 8, 5), shift=1.5, degrees=30.0, stretch=0.2)(
+        x, torch.Generator().manual_seed(seed)
+    )
+    draws = torch.rand(4, 6, generator=torch.Generator().manual_seed(seed))
+    turn, change, right, down = 2.0 * draws - 1.0
+    angle, size = turn * np.pi / 6, 1.0 + 0.2 * change
+    cos, sin = size * angle.cos(), size * angle.sin()
+    first = torch.stack([cos, -sin, 2 * 1.5 / 5 * right], 1)
+    second = torch.stack([sin, cos, 2 * 1.5 / 8 * down], 1)
+    matrices = torch.stack([first, second], 1)
+    grid = F.affine_grid(matrices, [6, 3, 8, 5], align_corners=False)
+    expected = F.grid_sample(
+        x.view(6, 3, 8, 5), grid, padding_mode="border", align_corners=False
+    )
+    torch.testing.assert_close(moved.view(6, 3, 8, 5), expected, rtol=0.0, atol=1e-5)
 
 
 def test_more_neighbors_than_rows_is_refused() -> None:
