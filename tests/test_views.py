@@ -1,5 +1,6 @@
 """DCN with views: neighbours and altered copies."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,17 @@ import pytest
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, make_blobs, make_circles, make_moons
 
 from kfriendly import DCN
 from kfriendly.criteria import CRITERIA
 from kfriendly.defaults import resolve_views
 from kfriendly.metrics import ari
+from kfriendly.sparse_rows import dense
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
-from kfriendly.training.views import Walks, make_views
+from kfriendly.training.views import Walks, make_views, walk
 from kfriendly.views import Altered, MoveImages, Neighbors
 
 QUICK: dict[str, Any] = {
@@ -204,7 +207,8 @@ def test_start_takes_what_cuts_the_graph_least() -> None:
 def test_walks_go_from_neighbour_to_neighbour_and_stand_behind_their_samples() -> None:
     ring = torch.tensor([[1], [2], [3], [4], [0]], dtype=torch.int32)
     rows = TensorSource(torch.arange(5.0).unsqueeze(1))
-    found = Walks(ring, ring, 3).pairs(rows, torch.tensor([0, 4]), torch.Generator())
+    pairs = Walks(ring, ring, 3).draw(rows, torch.Generator())
+    found = dense(pairs(torch.tensor([0, 4])))
     assert found.flatten().tolist() == [0, 4, 3, 2]
 
 
@@ -212,7 +216,7 @@ def test_the_row_at_the_end_of_a_walk_is_altered_and_the_sample_is_not() -> None
     ring = torch.tensor([[1], [2], [0]], dtype=torch.int32)
     rows = TensorSource(torch.arange(3.0).unsqueeze(1))
     walks = Walks(ring, ring, 1, lambda x, rng: x + 10.0)
-    found = walks.pairs(rows, torch.tensor([0, 2]), torch.Generator())
+    found = dense(walks.draw(rows, torch.Generator())(torch.tensor([0, 2])))
     assert found.flatten().tolist() == [0, 2, 11, 10]
 
 
@@ -227,12 +231,36 @@ def test_walks_are_long_where_clusters_are_wide_and_short_where_they_are_not() -
 
     def length(X: np.ndarray, n_clusters: int = 1) -> int:
         source = ArraySource(X, find_scaling(X, "common"), torch.device("cpu"))
-        walks = make_views(Neighbors(5), source, n_clusters)
+        walks = make_views(Neighbors(10), source, n_clusters)
         assert isinstance(walks, Walks)
         return walks.n_steps
 
-    line, cube = length(rng.rand(400, 1)), length(rng.rand(400, 5))
-    ball = length(rng.randn(400, 30))
-    assert line == 100 > cube > ball >= 1
-    assert length(rng.rand(400, 1), n_clusters=40) < 100  # narrow ones
+    line, plane = length(rng.rand(400, 1)), length(rng.rand(400, 2))
+    assert line > plane > length(rng.randn(400, 30)) >= 1
+    assert length(rng.rand(400, 2), n_clusters=20) < plane  # narrow ones
     assert length(np.ones((20, 2))) == 1  # all rows are one
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 3, 6, 100, 1_001])
+def test_walks_take_as_many_steps_as_told(n_steps: int) -> None:
+    ring = ((torch.arange(7) + 1) % 7).int().unsqueeze(1).expand(7, 3)
+    ends = walk(ring, n_steps, torch.Generator())
+    assert ends.tolist() == [(i + n_steps) % 7 for i in range(7)]
+
+
+def test_walks_of_many_steps_end_as_chances_say() -> None:
+    # From 0 to 1 or 2 alike, from 1 to 0, from 2 to itself: after four steps from 0,
+    # a quarter is back at 0, and three are lost in 2.
+    mutual = torch.tensor([[1, 2], [0, 0], [2, 2]], dtype=torch.int32)
+    many = torch.cat([mutual + 3 * i for i in range(4_000)])
+    ends = walk(many, 4, torch.Generator().manual_seed(0)).view(-1, 3)[:, 0] % 3
+    shares = ends.bincount(minlength=3) / len(ends)
+    assert np.allclose(shares, [0.25, 0.0, 0.75], atol=0.03)
+
+
+@pytest.mark.parametrize("shape", ["moons", "circles"])
+def test_long_clusters_are_found_which_kmeans_cuts(shape: str) -> None:
+    make = {"moons": make_moons, "circles": partial(make_circles, factor=0.5)}[shape]
+    X, y = make(1_000, noise=0.05, random_state=0)
+    assert ari(y, KMeans(2, n_init=10, random_state=0).fit_predict(X)) < 0.6
+    assert ari(y, DCN(2, n_init=1, random_state=0).fit_predict(X)) > 0.95

@@ -28,7 +28,7 @@ class Neighbors:
     n_steps : int or None
         Steps of the walk from neighbour to neighbour at whose end the view stands.
         One takes a neighbour; more let a cluster hang together as one piece. None
-        takes as many as a walk needs to get about in a cluster, at most 100.
+        takes as many as a walk needs to get about in a cluster.
     contrast : float
         Weight of the contrast, against the reconstruction in shares of the variance.
     alter : callable or None

@@ -68,6 +68,20 @@ def test_mutual_neighbors_by_hand() -> None:
     assert found == [[1, 3], [0, 3], [0, 0], [1, 0]]
 
 
+def test_neighbors_in_other_pieces_are_kept_unless_a_piece_is_small() -> None:
+    # Two rings of four, each row with the next and the last as mutual neighbours; 0
+    # has 4 of the other ring as well, and 8 and 9, a pair, have 0.
+    rings = [
+        [(i + 1) % 4 + 4 * r, (i + 3) % 4 + 4 * r] for r in (0, 1) for i in range(4)
+    ]
+    rings[0] = [1, 4]
+    chosen = torch.tensor([*rings, [9, 0], [8, 0]], dtype=torch.int32)
+    found = mutual_neighbors(chosen).tolist()
+    assert found[0] == [1, 4]  # mutual and another piece
+    assert found[4] == [5, 7]
+    assert found[8:] == [[9, 9], [8, 8]]
+
+
 def test_duplicated_rows_have_each_other() -> None:
     X = np.repeat(np.random.RandomState(0).randn(20, 3), 4, axis=0)
     found = nearest_neighbors(X, find_scaling(X, "common"), 3).numpy()

@@ -16,7 +16,7 @@ from kfriendly.training.history import EpochRecord, Monitor
 from kfriendly.training.objective import Means
 from kfriendly.training.sources import Source, batches
 from kfriendly.training.state import TrainState
-from kfriendly.training.views import Views
+from kfriendly.training.views import Pairs, Views
 
 # How often the step size is halved before a diverging run is given up.
 _MAX_HALVINGS = 3
@@ -48,11 +48,9 @@ class Phase:
     descent: Descent
     views: Views | None = None
 
-    def rows(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
-        """Return the rows of a batch, and behind them their views."""
-        if self.views is None:
-            return source.rows(index)
-        return self.views.pairs(source, index, rng)
+    def draw(self, source: Source, rng: torch.Generator) -> Pairs:
+        """Return what gives the rows of a batch in this epoch, views behind them."""
+        return source.rows if self.views is None else self.views.draw(source, rng)
 
 
 def run_phase(
@@ -107,12 +105,12 @@ def _run_epoch(phase: Phase, task: Task, state: TrainState, source: Source) -> M
     order = torch.randperm(source.n_rows, generator=state.rng)
     parts = list(batches(order, phase.batch_size))
     n_steps = phase.n_epochs * len(parts)
+    rows_of = phase.draw(source, state.rng)
     state.network.train()
     sums = Means(*(torch.zeros_like(state.lam) for _ in Means._fields))
     for index in parts:
         state.optimizer.rate = state.slowdown * phase.descent.rate(state.step, n_steps)
-        x = phase.rows(source, index, state.rng)
-        means = task.step(state, x, index, state.step / n_steps)
+        means = task.step(state, rows_of(index), index, state.step / n_steps)
         share = index.numel() / source.n_rows
         for total, value in zip(sums[:-1], means[:-1], strict=True):  # but lam
             total.add_(value, alpha=share)

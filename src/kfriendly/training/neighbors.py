@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.preprocessing import normalize
 from torch import Tensor
@@ -128,8 +129,10 @@ def mutual_neighbors(neighbors: Tensor) -> Tensor:
     """Keep the neighbours of which a row is a neighbour too, (n_rows, k).
 
     They are more often of the row's own cluster: hubs between clusters are near to
-    many, and few are near to them. The places of the others are filled with those kept,
-    in turn; a row that has none keeps its nearest one.
+    many, and few are near to them. Where that leaves the rows in pieces, neighbours in
+    other pieces are kept too, unless a piece is too small to fill a row's neighbours.
+    The places of the others are filled with those kept, in turn; a row that has none
+    keeps its nearest one.
     """
     n, k = neighbors.shape
     mutual = torch.empty(n, k, dtype=torch.bool)
@@ -137,9 +140,21 @@ def mutual_neighbors(neighbors: Tensor) -> Tensor:
         rows = torch.arange(first, min(first + _BLOCK, n), dtype=torch.int32)
         theirs = neighbors[neighbors[first : first + _BLOCK].long()]  # (block, k, k)
         mutual[first : first + _BLOCK] = (theirs == rows.view(-1, 1, 1)).any(2)
-    kept_first = torch.argsort((~mutual).int(), dim=1, stable=True)
-    n_kept = mutual.sum(1, keepdim=True).clamp_min(1)
+    piece = _pieces(neighbors, mutual)
+    large = piece.bincount()[piece] > k
+    kept = mutual | (large & (piece[neighbors.long()].T != piece)).T
+    kept_first = torch.argsort((~kept).int(), dim=1, stable=True)
+    n_kept = kept.sum(1, keepdim=True).clamp_min(1)
     return neighbors.gather(1, kept_first).gather(1, torch.arange(k) % n_kept)
+
+
+def _pieces(neighbors: Tensor, kept: Tensor) -> Tensor:
+    """Find which connected piece of a graph each row is in, (n_rows,)."""
+    ends = neighbors[kept].numpy()
+    starts = np.concatenate([[0], kept.sum(1).cumsum(0).numpy()])
+    n = len(neighbors)
+    graph = sp.csr_array((np.ones(len(ends), np.int8), ends, starts), shape=(n, n))
+    return torch.from_numpy(connected_components(graph)[1]).long()
 
 
 def _smallest(D: Tensor, k: int) -> Tensor:

@@ -1,6 +1,7 @@
 """Batches with views: the samples first, then a view of each, in the same order."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,15 +17,18 @@ from kfriendly.views import Alter, Neighbors, ViewRule
 
 # How long walks are: see `walk_length`.
 _WALKERS = 2_000
-_FAR_ENOUGH = 0.75
-_LONGEST_WALK = 100
+_FAR_ENOUGH = 0.8
+_LONGEST_WALK = 2**13
+
+# Which rows -> they, and then a view of each, (2 n, n_features).
+Pairs = Callable[[Tensor], Rows]
 
 
 class Views(Protocol):
     """Where views come from."""
 
-    def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
-        """Return the rows of `index` and then a view of each, (2 n, n_features)."""
+    def draw(self, source: Source, rng: torch.Generator) -> Pairs:
+        """Draw the views of an epoch."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +40,18 @@ class Walks:
     n_steps: int
     alter: Alter | None = None
 
-    def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
-        """Return rows and the rows their walks end at."""
-        view = index
-        for _ in range(self.n_steps):
-            view = _step(self.mutual, view, rng)
-        if self.alter is None:
-            return source.rows(torch.cat([index, view]))
-        x = dense(source.rows(torch.cat([index, view])))
-        return torch.cat([x[: len(index)], altered(self.alter, x[len(index) :], rng)])
+    def draw(self, source: Source, rng: torch.Generator) -> Pairs:
+        """Let a walk set out from every row."""
+        ends = walk(self.mutual, self.n_steps, rng)
+
+        def pairs(index: Tensor) -> Rows:
+            x = source.rows(torch.cat([index, ends[index]]))
+            if self.alter is None:
+                return x
+            own, views = dense(x).chunk(2)
+            return torch.cat([own, altered(self.alter, views, rng)])
+
+        return pairs
 
     def cut(self, labels: Tensor, n_clusters: int) -> Tensor:
         """Compute the share of neighbours that lie in other clusters, (...).
@@ -69,10 +76,14 @@ class Copies:
 
     alter: Alter
 
-    def pairs(self, source: Source, index: Tensor, rng: torch.Generator) -> Rows:
-        """Return rows and their copies."""
-        x = dense(source.rows(index))
-        return torch.cat([x, altered(self.alter, x, rng)])
+    def draw(self, source: Source, rng: torch.Generator) -> Pairs:
+        """Alter every row when its turn comes."""
+
+        def pairs(index: Tensor) -> Rows:
+            x = dense(source.rows(index))
+            return torch.cat([x, altered(self.alter, x, rng)])
+
+        return pairs
 
 
 def altered(alter: Alter, x: Tensor, rng: torch.Generator) -> Tensor:
@@ -114,10 +125,10 @@ def make_views(
 def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
     """Find how many steps a walk needs to get about in its cluster, and no more.
 
-    Rows of few dimensions, of which clusters are wide against the distance of two
-    neighbours, need many; of many dimensions few, and longer walks only leave. Steps
-    are taken until rows are three quarters as far from where they set out as two rows
-    of a cluster are from each other, in the mean of squares; clusters are K-means'.
+    Along a line or across a plane it takes many; in many dimensions few, and longer
+    walks only leave the cluster. Steps are doubled as long as rows are not four fifths
+    as far from where they set out as two rows of a cluster are from each other, in the
+    mean of squares; clusters are K-means'.
     """
     rng = torch.Generator().manual_seed(0)
     first = torch.randperm(source.n_rows, generator=rng)[:_WALKERS]
@@ -126,16 +137,33 @@ def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # few distinct rows
         spread = 2.0 * kmeans.fit(x.cpu().numpy()).inertia_ / len(x)
-    last = first
-    for n_steps in range(1, _LONGEST_WALK):
-        last = _step(mutual, last, rng)
-        way = (dense(source.rows(last)) - x).square().sum(1).mean()
+    n_steps, reach = 1, mutual
+    while n_steps < _LONGEST_WALK:
+        reach = _go(reach, reach, rng)
+        way = (dense(source.rows(reach[first, 0].long())) - x).square().sum(1).mean()
         if float(way) >= _FAR_ENOUGH * spread:
-            return n_steps
-    return _LONGEST_WALK
+            break
+        n_steps *= 2
+    return n_steps
 
 
-def _step(mutual: Tensor, index: Tensor, rng: torch.Generator) -> Tensor:
-    """Go to a mutual neighbour of each row."""
-    chosen = torch.randint(mutual.shape[1], index.shape, generator=rng)
-    return mutual[index, chosen].long()
+def walk(mutual: Tensor, n_steps: int, rng: torch.Generator) -> Tensor:
+    """Walk from every row and return where each walk ends, (n_rows,).
+
+    Two walks of t steps are one of 2 t: `reach` (n_rows, k) holds ends of walks of 1,
+    2, 4, ... steps, so that long walks cost little more than short ones.
+    """
+    at, reach = torch.arange(len(mutual)), mutual
+    while True:
+        if n_steps % 2:
+            at = _go(reach, at, rng)
+        n_steps //= 2
+        if not n_steps:
+            return at.long()
+        reach = _go(reach, reach, rng)
+
+
+def _go(reach: Tensor, at: Tensor, rng: torch.Generator) -> Tensor:
+    """Go from rows to one of those they reach, each at random."""
+    chosen = torch.randint(reach.shape[1], at.shape, generator=rng)
+    return reach[at.long(), chosen]
