@@ -64,22 +64,21 @@ def test_large_sparse_tables_are_never_filled_in(
 def test_mutual_neighbors_by_hand() -> None:
     # 0 and 1 choose each other; 2 chooses both, nobody chooses 2.
     chosen = torch.tensor([[1, 3], [0, 3], [0, 1], [1, 0]], dtype=torch.int32)
-    found = mutual_neighbors(chosen).tolist()
+    found = mutual_neighbors(chosen, large=3).tolist()
     assert found == [[1, 3], [0, 3], [0, 0], [1, 0]]
 
 
-def test_neighbors_in_other_pieces_are_kept_unless_a_piece_is_small() -> None:
-    # Two rings of four, each row with the next and the last as mutual neighbours; 0
-    # has 4 of the other ring as well, and 8 and 9, a pair, have 0.
-    rings = [
-        [(i + 1) % 4 + 4 * r, (i + 3) % 4 + 4 * r] for r in (0, 1) for i in range(4)
-    ]
-    rings[0] = [1, 4]
-    chosen = torch.tensor([*rings, [9, 0], [8, 0]], dtype=torch.int32)
-    found = mutual_neighbors(chosen).tolist()
-    assert found[0] == [1, 4]  # mutual and another piece
-    assert found[4] == [5, 7]
-    assert found[8:] == [[9, 9], [8, 8]]
+def test_neighbors_between_large_pieces_are_kept() -> None:
+    # Two groups of four that have each other; but 0 has 4 of the other group, and 1
+    # has 8 of a pair, which has 0 and 1.
+    four = [[1, 3, 4], [2, 0, 8], [3, 1, 0], [0, 2, 1]]
+    others = [[5, 7, 6], [6, 4, 7], [7, 5, 4], [4, 6, 5]]
+    chosen = torch.tensor([*four, *others, [9, 0, 1], [8, 0, 1]], dtype=torch.int32)
+    found = mutual_neighbors(chosen, large=3).tolist()
+    assert found[0] == [1, 3, 4]  # two that are mutual, and one of the other group
+    assert found[1] == [2, 0, 2]  # not the one of the pair, which is small
+    assert found[4:8] == others
+    assert found[8:] == [[9, 9, 9], [8, 8, 8]]
 
 
 def test_duplicated_rows_have_each_other() -> None:

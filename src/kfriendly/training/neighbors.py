@@ -125,14 +125,14 @@ def _distances(Z: Tensor, others: Tensor) -> Distances:
     return lambda rows: torch.addmm(squares, Z[rows], others.T, alpha=-2.0)
 
 
-def mutual_neighbors(neighbors: Tensor) -> Tensor:
+def mutual_neighbors(neighbors: Tensor, large: int) -> Tensor:
     """Keep the neighbours of which a row is a neighbour too, (n_rows, k).
 
     They are more often of the row's own cluster: hubs between clusters are near to
-    many, and few are near to them. Where that leaves the rows in pieces, neighbours in
-    other pieces are kept too, unless a piece is too small to fill a row's neighbours.
-    The places of the others are filled with those kept, in turn; a row that has none
-    keeps its nearest one.
+    many, and few are near to them. Where that leaves several pieces of `large` rows or
+    more, which could pass for clusters, neighbours between them are kept too. The
+    places of the others are filled with those kept, in turn; a row that has none keeps
+    its nearest one.
     """
     n, k = neighbors.shape
     mutual = torch.empty(n, k, dtype=torch.bool)
@@ -141,8 +141,9 @@ def mutual_neighbors(neighbors: Tensor) -> Tensor:
         theirs = neighbors[neighbors[first : first + _BLOCK].long()]  # (block, k, k)
         mutual[first : first + _BLOCK] = (theirs == rows.view(-1, 1, 1)).any(2)
     piece = _pieces(neighbors, mutual)
-    large = piece.bincount()[piece] > k
-    kept = mutual | (large & (piece[neighbors.long()].T != piece)).T
+    is_large = piece.bincount() >= large
+    own, theirs = piece.unsqueeze(1), piece[neighbors.long()]
+    kept = mutual | ((own != theirs) & is_large[own] & is_large[theirs])
     kept_first = torch.argsort((~kept).int(), dim=1, stable=True)
     n_kept = kept.sum(1, keepdim=True).clamp_min(1)
     return neighbors.gather(1, kept_first).gather(1, torch.arange(k) % n_kept)
