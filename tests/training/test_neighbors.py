@@ -70,10 +70,10 @@ def test_mutual_neighbors_by_hand() -> None:
 
 def test_neighbors_between_large_pieces_are_kept() -> None:
     # Two groups of four that have each other; but 0 has 4 of the other group, and 1
-    # has 8 of a pair, which has 0 and 1.
+    # has 8 of a pair, which has 0 and 2.
     four = [[1, 3, 4], [2, 0, 8], [3, 1, 0], [0, 2, 1]]
     others = [[5, 7, 6], [6, 4, 7], [7, 5, 4], [4, 6, 5]]
-    chosen = torch.tensor([*four, *others, [9, 0, 1], [8, 0, 1]], dtype=torch.int32)
+    chosen = torch.tensor([*four, *others, [9, 0, 2], [8, 0, 2]], dtype=torch.int32)
     found = mutual_neighbors(chosen, large=3).tolist()
     assert found[0] == [1, 3, 4]  # two that are mutual, and one of the other group
     assert found[1] == [2, 0, 2]  # not the one of the pair, which is small
