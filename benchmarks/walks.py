@@ -62,6 +62,8 @@ def main() -> None:
         "MNIST, 70,000 images": lambda: load("mnist"),
         "Pendigits": lambda: load_rows("pendigits"),
         "synthetic (9)": lambda: load_rows("synthetic-9"),
+        "RCV1 subset 1": lambda: load("rcv1-subset1", n_clusters=20),
+        "RCV1 subset 3": lambda: load("rcv1-subset3", n_clusters=20),
         "two circles, 1,500 rows": lambda: toy("two circles"),
         "two moons, 1,500 rows": lambda: toy("two moons"),
     }

@@ -239,6 +239,7 @@ def test_walks_are_long_where_clusters_are_wide_and_short_where_they_are_not() -
     assert line > plane > length(rng.randn(400, 30)) >= 1
     assert length(rng.rand(400, 2), n_clusters=20) < plane  # narrow ones
     assert length(np.ones((20, 2))) == 1  # all rows are one
+    assert length(rng.randn(400, 500)) == 1  # no step leads farther
 
 
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 6, 100, 1_001])

@@ -18,6 +18,7 @@ from kfriendly.views import Alter, Neighbors, ViewRule
 # How long walks are: see `walk_length`.
 _WALKERS = 2_000
 _FAR_ENOUGH = 0.8
+_FARTHER = 1.1
 _LONGEST_WALK = 2**13
 
 # Which rows -> they, and then a view of each, (2 n, n_features).
@@ -126,9 +127,10 @@ def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
     """Find how many steps a walk needs to get about in its cluster, and no more.
 
     Along a line or across a plane it takes many; in many dimensions few, and longer
-    walks only leave the cluster. Steps are doubled as long as rows are not four fifths
-    as far from where they set out as two rows of a cluster are from each other, in the
-    mean of squares; clusters are K-means'.
+    walks only leave the cluster. Steps are doubled as long as that takes rows a tenth
+    farther, and not yet four fifths as far as two rows of a cluster are from each
+    other, in the mean of squares; clusters are K-means'. Rows of words, where some are
+    near to all, get no farther from the first step on.
     """
     rng = torch.Generator().manual_seed(0)
     first = torch.randperm(source.n_rows, generator=rng)[:_WALKERS]
@@ -137,11 +139,17 @@ def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # few distinct rows
         spread = 2.0 * kmeans.fit(x.cpu().numpy()).inertia_ / len(x)
-    n_steps, reach = 1, mutual
+
+    def way(reach: Tensor) -> float:
+        last = reach[first, 0].long()
+        ways = (dense(source.rows(last)) - x).square().sum(1)
+        return float(ways.sum() / (last != first).sum().clamp_min(1))  # not back home
+
+    n_steps, reach, gone = 1, mutual, way(mutual)
     while n_steps < _LONGEST_WALK:
         reach = _go(reach, reach, rng)
-        way = (dense(source.rows(reach[first, 0].long())) - x).square().sum(1).mean()
-        if float(way) >= _FAR_ENOUGH * spread:
+        before, gone = gone, way(reach)
+        if gone >= _FAR_ENOUGH * spread or gone < _FARTHER * before:
             break
         n_steps *= 2
     return n_steps
