@@ -133,12 +133,10 @@ def resolve_views(
     n_neighbors = min(Neighbors.n_neighbors, n_rows // (3 * K))
     if views == "auto" and (n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS):
         return None
-    if sp.issparse(X):
-        # A text has fewer neighbours of its own kind, and its words hardly tell each
-        # other: shorter walks, and a reconstruction that weighs less.
-        return Neighbors(max(1, n_neighbors), n_steps=3, contrast=10.0)
     moved = MoveImages(shape, shift=shape[-1] / 14) if shape else None
-    return Neighbors(max(1, n_neighbors), alter=moved)
+    # The words of a text hardly tell each other: their reconstruction weighs less.
+    contrast = 10.0 if sp.issparse(X) else 1.0
+    return Neighbors(max(1, n_neighbors), contrast=contrast, alter=moved)
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

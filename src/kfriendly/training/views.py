@@ -17,6 +17,7 @@ from kfriendly.views import Alter, Neighbors, ViewRule
 
 # How long walks are: see `walk_length`.
 _WALKERS = 2_000
+_MOST_VALUES = 2**24  # of their rows, 64 MiB; but 200 rows at least
 _FAR_ENOUGH = 0.8
 _FARTHER = 1.1
 _LONGEST_WALK = 2**13
@@ -134,6 +135,8 @@ def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
     """
     rng = torch.Generator().manual_seed(0)
     first = torch.randperm(source.n_rows, generator=rng)[:_WALKERS]
+    n_columns = dense(source.rows(first[:1])).shape[1]
+    first = first[: max(200, _MOST_VALUES // n_columns)]
     x = dense(source.rows(first))
     kmeans = KMeans(min(n_clusters, len(x)), n_init=1, random_state=0)
     with warnings.catch_warnings():
