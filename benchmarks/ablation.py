@@ -15,7 +15,7 @@ from typing import Any
 
 from provenance import ROOT, provenance
 
-from kfriendly import DCN, Neighbors
+from kfriendly import DCN, MoveImages, Neighbors
 from kfriendly.datasets import Dataset, load
 from kfriendly.defaults import resolve_shape, resolve_views
 from kfriendly.metrics import acc, ari, nmi
@@ -36,14 +36,14 @@ class WithoutRamp(DCN):
 def variants(data: Dataset) -> dict[str, dict[str, Any]]:
     """List the parameters of every variant; all but the named one stay."""
     shape = resolve_shape("auto", data.X)
-    rule = resolve_views("auto", data.X, data.n_clusters, shape)
+    rule = resolve_views("auto", data.X, data.n_clusters)
     assert isinstance(rule, Neighbors)
     found: dict[str, dict[str, Any]] = {
         "all of it": {},
         "Eq. (4) alone": {"views": None, "hidden": (256, 256, 512)},
         "Eq. (4) with its own defaults": {"views": None},
         "images as tables": {"input_shape": None},
-        "images that do not move": {"views": replace(rule, alter=None)},
+        "images that move": {"views": replace(rule, alter=MoveImages(shape or ()))},
         "walks of one step": {"views": replace(rule, n_steps=1)},
         "walks of 20 steps": {"views": replace(rule, n_steps=20)},
         "no contrast": {"views": replace(rule, contrast=0.0)},
@@ -55,7 +55,7 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "four starts": {"n_init": 4},
     }
     if shape is None:
-        del found["images as tables"], found["images that do not move"]
+        del found["images as tables"], found["images that move"]
     return found
 
 

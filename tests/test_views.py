@@ -220,12 +220,6 @@ def test_the_row_at_the_end_of_a_walk_is_altered_and_the_sample_is_not() -> None
     assert found.flatten().tolist() == [0, 2, 11, 10]
 
 
-def test_auto_moves_images_in_proportion_to_their_size() -> None:
-    X = np.empty((2_000, 196), np.int8)
-    rule = resolve_views("auto", X, 10, (14, 14))
-    assert rule == Neighbors(alter=MoveImages((14, 14), shift=1.0))
-
-
 def test_walks_are_long_where_clusters_are_wide_and_short_where_they_are_not() -> None:
     rng = np.random.RandomState(0)
 

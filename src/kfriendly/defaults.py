@@ -18,7 +18,7 @@ from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import ScaleRule
-from kfriendly.views import Alter, Altered, MoveImages, Neighbors, ViewRule
+from kfriendly.views import Alter, Altered, Neighbors, ViewRule
 
 # Up to this many columns a small network does, and several starts cost little; up to
 # this width of its layers it bears large steps.
@@ -35,8 +35,8 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     loss = resolve_loss(params["loss"])
     objective = Objective(loss, resolve_criterion(params["criterion"]))
     batch = _or(params["batch_size"], default_batch_size(X))
+    views = resolve_views(params["views"], X, K)
     shape = resolve_shape(params["input_shape"], X)
-    views = resolve_views(params["views"], X, K, shape)
     build = _network(params, default_hidden(n_features, views), loss, shape)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
@@ -115,16 +115,9 @@ def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
 
 
 def resolve_views(
-    views: str | ViewRule | Alter | None,
-    X: np.ndarray | sp.csr_array,
-    K: int,
-    shape: tuple[int, ...] | None = None,
+    views: str | ViewRule | Alter | None, X: np.ndarray | sp.csr_array, K: int
 ) -> ViewRule | None:
-    """Take ten neighbours, of small clusters fewer, and of large data none.
-
-    Where rows are images of `shape`, the one at the end of a walk is moved by a little,
-    and the network learns what it will need for images it has not seen.
-    """
+    """Take ten neighbours, of small clusters fewer, and of large data none."""
     if views is None or isinstance(views, Neighbors | Altered):
         return views
     if callable(views):
@@ -133,10 +126,9 @@ def resolve_views(
     n_neighbors = min(Neighbors.n_neighbors, n_rows // (3 * K))
     if views == "auto" and (n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS):
         return None
-    moved = MoveImages(shape, shift=shape[-1] / 14) if shape else None
     # The words of a text hardly tell each other: their reconstruction weighs less.
     contrast = 10.0 if sp.issparse(X) else 1.0
-    return Neighbors(max(1, n_neighbors), contrast=contrast, alter=moved)
+    return Neighbors(max(1, n_neighbors), contrast=contrast)
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

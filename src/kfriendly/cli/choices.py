@@ -98,8 +98,6 @@ def _views(plan: Plan) -> tuple[str, str]:
     parts = [f"{plan.views.n_neighbors} neighbours"]
     if plan.views.n_steps is not None:
         parts.append(f"{plan.views.n_steps} steps")
-    if plan.views.alter is not None:
-        parts.append("moved")
     return ", ".join(parts), "rows near each other belong together"
 
 
