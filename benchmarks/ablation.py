@@ -43,7 +43,7 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "Eq. (4) alone": {"views": None, "hidden": (256, 256, 512)},
         "Eq. (4) with its own defaults": {"views": None},
         "images as tables": {"input_shape": None},
-        "images that move": {"views": replace(rule, alter=MoveImages(shape or ()))},
+        "images that move": {},
         "walks of one step": {"views": replace(rule, n_steps=1)},
         "walks of 20 steps": {"views": replace(rule, n_steps=20)},
         "no contrast": {"views": replace(rule, contrast=0.0)},
@@ -56,6 +56,9 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
     }
     if shape is None:
         del found["images as tables"], found["images that move"]
+    else:
+        moves = MoveImages(shape, shift=shape[-1] / 14)
+        found["images that move"]["views"] = replace(rule, alter=moves)
     return found
 
 
