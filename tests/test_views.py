@@ -220,20 +220,37 @@ def test_the_row_at_the_end_of_a_walk_is_altered_and_the_sample_is_not() -> None
     assert found.flatten().tolist() == [0, 2, 11, 10]
 
 
+def _walks(X: np.ndarray, n_neighbors: int, n_clusters: int) -> Walks:
+    source = ArraySource(X, find_scaling(X, "common"), torch.device("cpu"))
+    walks = make_views(Neighbors(n_neighbors), source, n_clusters)
+    assert isinstance(walks, Walks)
+    return walks
+
+
 def test_walks_are_long_where_clusters_are_wide_and_short_where_they_are_not() -> None:
     rng = np.random.RandomState(0)
 
-    def length(X: np.ndarray, n_clusters: int = 1) -> int:
-        source = ArraySource(X, find_scaling(X, "common"), torch.device("cpu"))
-        walks = make_views(Neighbors(10), source, n_clusters)
-        assert isinstance(walks, Walks)
-        return walks.n_steps
+    def length(X: np.ndarray, n_neighbors: int = 10, n_clusters: int = 1) -> int:
+        return _walks(X, n_neighbors, n_clusters).n_steps
 
     line, plane = length(rng.rand(400, 1)), length(rng.rand(400, 2))
     assert line > plane > length(rng.randn(400, 30)) >= 1
     assert length(rng.rand(400, 2), n_clusters=20) < plane  # narrow ones
     assert length(np.ones((20, 2))) == 1  # all rows are one
     assert length(rng.randn(400, 500)) == 1  # no step leads farther
+    # Short texts are near to all: walks end there, and get no farther.
+    words = 1.0 / np.arange(1, 201)
+    sizes = rng.randint(5, 200, 400)
+    texts = np.stack([rng.multinomial(n, words / words.sum()) for n in sizes])
+    assert length(texts.astype(float)) <= 4
+    # Of two steps along three neighbours many lead back, which is no sign of an end.
+    assert length(rng.randn(400, 12), n_neighbors=3) > 1
+
+
+def test_walks_do_not_leave_a_cluster_of_few_rows() -> None:
+    rng = np.random.RandomState(0)
+    X = np.concatenate([rng.randn(55, 2), rng.randn(5, 2) + 30.0])
+    assert (_walks(X, 6, n_clusters=3).mutual[55:] >= 55).all()
 
 
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 6, 100, 1_001])

@@ -116,3 +116,13 @@ def test_many_rows_in_few_places_have_as_many_neighbors(n_distinct: int) -> None
     assert all(len(set(row)) == 20 for row in found.tolist())
     if n_distinct < 20:
         assert (X[found] == X[:, None]).all()
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+def test_of_many_rows_as_many_are_compared_as_neighbors_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(neighbors, "_NEARBY_CELLS", 1)  # 20 rows
+    X = np.random.RandomState(0).randn(400, 3)
+    found = nearest_neighbors(X, find_scaling(X, "common"), 100)
+    assert all(len(set(row)) == 100 for row in found.tolist())

@@ -119,7 +119,9 @@ def make_views(
             f"{source.n_rows}. Use fewer neighbours, or views=None."
         )
     nearest = nearest_neighbors(source.X, source.scaling, k, shape)
-    mutual = mutual_neighbors(nearest, large=source.n_rows // (4 * n_clusters))
+    # A quarter of a cluster; a piece that cannot fill a row's neighbours is not large.
+    large = max(k + 1, source.n_rows // (4 * n_clusters))
+    mutual = mutual_neighbors(nearest, large)
     n_steps = rule.n_steps or walk_length(source, mutual, n_clusters)
     return Walks(nearest, mutual, n_steps, rule.alter)
 
