@@ -244,7 +244,7 @@ def test_walks_are_long_where_clusters_are_wide_and_short_where_they_are_not() -
     texts = np.stack([rng.multinomial(n, words / words.sum()) for n in sizes])
     assert length(texts.astype(float)) <= 4
     # Of two steps along three neighbours many lead back, which is no sign of an end.
-    assert length(rng.randn(400, 12), n_neighbors=3) > 1
+    assert length(rng.randn(400, 20), n_neighbors=3) > 1
 
 
 def test_walks_do_not_leave_a_cluster_of_few_rows() -> None:
