@@ -1,5 +1,7 @@
 """Tables on few rows."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,3 +147,25 @@ def test_beyond_runs_apart_and_skips_what_is_not_installed(
         fits = list(run_table(digits, choice, results))
     assert [fit.methods for fit in fits] == [("KM",), ("PCA+KM",)]
     assert all(row.megabytes and row.megabytes > 100 for row in results.read())
+
+
+_LONG_FIT = """
+import multiprocessing, time
+from concurrent.futures import ProcessPoolExecutor
+from kfriendly.experiments.runner import _end_with_parent
+context = multiprocessing.get_context("spawn")
+with ProcessPoolExecutor(1, context, _end_with_parent) as pool:
+    pool.submit(int).result()
+    print("fitting", flush=True)
+    pool.submit(time.sleep, 600).result()
+"""
+
+
+def test_no_fit_goes_on_when_the_command_is_killed() -> None:
+    command = subprocess.Popen(
+        [sys.executable, "-c", _LONG_FIT], stdout=subprocess.PIPE, text=True
+    )
+    assert command.stdout is not None and command.stdout.readline() == "fitting\n"
+    command.kill()
+    # The fit's process has the same standard output: its end is the end of both.
+    assert command.communicate(timeout=60)[0] == ""

@@ -1,7 +1,9 @@
 """Running tables: what is not in the results yet, fit by fit."""
 
 import multiprocessing
+import os
 import resource
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -122,11 +124,23 @@ class Outcome(NamedTuple):
 def _run_apart(fit: Fit, rows: int | None, folds: int) -> Outcome:
     """Run a fit in a fresh process and tell the most memory it had."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, context) as pool:
+    with ProcessPoolExecutor(1, context, _end_with_parent) as pool:
         outcome, megabytes = pool.submit(_run_and_weigh, fit, rows, folds).result()
     if outcome.megabytes is None:  # a peer has weighed itself
         outcome = outcome._replace(megabytes=megabytes)
     return outcome
+
+
+def _end_with_parent() -> None:
+    """Let no fit go on alone for an hour when the command was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _run_and_weigh(fit: Fit, rows: int | None, folds: int) -> tuple[Outcome, int]:
