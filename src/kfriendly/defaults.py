@@ -24,7 +24,7 @@ from kfriendly.views import Alter, Altered, Neighbors, ViewRule
 # this width of its layers it bears large steps.
 _SMALL = 256
 
-# Comparing all rows with all others takes longer than training beyond this.
+# The graph takes memory for each row; a fit of more, perhaps mapped from a file, not.
 _MOST_ROWS_FOR_NEIGHBORS = 200_000
 
 
