@@ -10,11 +10,14 @@ import pytest
 
 from kfriendly.datasets import Dataset, load
 from kfriendly.errors import ResultsWarning
+from kfriendly.estimator import DCN
 from kfriendly.experiments import TABLES, settings
 from kfriendly.experiments.base import Case, Scores, Table, some_rows
 from kfriendly.experiments.results import Results
 from kfriendly.experiments.runner import Choice, fits_of, missing_fits, run_table
 from kfriendly.experiments.settings import find_setting
+from kfriendly.metrics import nmi
+from kfriendly.networks import ConvFactory
 from kfriendly.report.tables import table_section
 
 SMALL = Table(
@@ -147,6 +150,17 @@ def test_beyond_runs_apart_and_skips_what_is_not_installed(
         fits = list(run_table(digits, choice, results))
     assert [fit.methods for fit in fits] == [("KM",), ("PCA+KM",)]
     assert all(row.megabytes and row.megabytes > 100 for row in results.read())
+
+
+def test_conv_setting_fits_images_as_large_as_mnist() -> None:
+    discs = np.hypot(*np.meshgrid(np.arange(28) - 14, np.arange(28) - 14))
+    rng = np.random.RandomState(0)
+    radius = 4.0 + 6.0 * (np.arange(60) % 2) + rng.rand(60)
+    X = (discs.ravel() < radius[:, None]) + 0.01 * rng.rand(60, 784)
+    params = find_setting("", "conv", 60).params
+    dcn = DCN(2, pretrain_epochs=30, max_epochs=5, random_state=0, **params).fit(X)
+    assert isinstance(dcn._plan.build, ConvFactory)
+    assert nmi(np.arange(60) % 2, dcn.labels_) > 0.9
 
 
 _LONG_FIT = """

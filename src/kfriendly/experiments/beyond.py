@@ -59,9 +59,10 @@ BEYOND = (
         ("KM", "PCA+KM", "SAE+KM", "DCN", "UMAP+KM"),
         {("", "DCN"): Scores(0.81, 0.75, 0.83)},
         seeds=3,
-        settings=_SETTINGS,
+        settings=(*_SETTINGS, "conv"),
         apart=True,
-        note="ClustPy's DCN is left out: its 250 epochs take most of a day here.",
+        note="`conv` is `DCN(K)` with a convolutional network and moved images. "
+        "ClustPy's DCN is left out: its 250 epochs take most of a day here.",
     ),
     Table(
         "beyond-new-data",

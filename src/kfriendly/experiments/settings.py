@@ -7,7 +7,8 @@ For every data set:
   second release, for raw MNIST only, is "authors-2018";
 - "kfriendly": our defaults with the paper's objective, the same rule for all data,
   without labels;
-- "views": our defaults as they are, which let neighbours take part.
+- "views": our defaults as they are, which let neighbours take part;
+- "conv": the same with a convolutional network and moved images, for MNIST.
 
 The authors' code weighs the reconstruction, by l, where Eq. (4) weighs the clustering:
 lambda is 2/l, and the learning rate that of the script times l. The figures printed as
@@ -20,9 +21,10 @@ from typing import Any, Literal
 from kfriendly.criteria import KMeans
 from kfriendly.networks import MLPFactory
 from kfriendly.training.descent import Descent
+from kfriendly.views import MoveImages, Neighbors
 
-SettingName = Literal["paper", "authors", "authors-2018", "kfriendly", "views"]
-# Those of the paper's tables; "views" goes beyond them.
+SettingName = Literal["paper", "authors", "authors-2018", "kfriendly", "views", "conv"]
+# Those of the paper's tables; "views" and "conv" go beyond them.
 PAPERS: tuple[SettingName, ...] = ("paper", "authors", "authors-2018", "kfriendly")
 
 
@@ -189,6 +191,12 @@ KFRIENDLY = Setting(
 
 VIEWS = Setting("defaults of kfriendly", factor=None)
 
+CONV = Setting(
+    "defaults of kfriendly, convolutional, a view is a neighbour that is moved",
+    {"network": "conv", "views": Neighbors(alter=MoveImages((28, 28)))},
+    factor=None,
+)
+
 
 def offers(data: str, name: SettingName) -> bool:
     """Tell whether a data set has this setting: the second release is of MNIST only."""
@@ -201,6 +209,8 @@ def find_setting(data: str, name: SettingName, n_rows: int) -> Setting:
         return KFRIENDLY
     if name == "views":
         return VIEWS
+    if name == "conv":
+        return CONV
     if name == "authors-2018":
         return AUTHORS_2018
     if name == "paper":
