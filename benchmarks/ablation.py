@@ -36,7 +36,7 @@ class WithoutRamp(DCN):
 def variants(data: Dataset) -> dict[str, dict[str, Any]]:
     """List the parameters of every variant; all but the named one stay."""
     shape = resolve_shape("auto", data.X)
-    rule = resolve_views("auto", data.X, data.n_clusters)
+    rule = resolve_views("auto", data.X, data.n_clusters, shape)
     assert isinstance(rule, Neighbors)
     found: dict[str, dict[str, Any]] = {
         "all of it": {},

@@ -18,6 +18,7 @@ from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import ScaleRule
+from kfriendly.training.words import are_words
 from kfriendly.views import Alter, Altered, Neighbors, ViewRule
 
 # Up to this many columns a small network does, and several starts cost little; up to
@@ -35,8 +36,8 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     loss = resolve_loss(params["loss"])
     objective = Objective(loss, resolve_criterion(params["criterion"]))
     batch = _or(params["batch_size"], default_batch_size(X))
-    views = resolve_views(params["views"], X, K)
     shape = resolve_shape(params["input_shape"], X)
+    views = resolve_views(params["views"], X, K, shape)
     build = _network(params, default_hidden(n_features, views), loss, shape)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
@@ -115,7 +116,10 @@ def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
 
 
 def resolve_views(
-    views: str | ViewRule | Alter | None, X: np.ndarray | sp.csr_array, K: int
+    views: str | ViewRule | Alter | None,
+    X: np.ndarray | sp.csr_array,
+    K: int,
+    shape: tuple[int, ...] | None = None,
 ) -> ViewRule | None:
     """Take ten neighbours, of small clusters fewer, and of large data none."""
     if views is None or isinstance(views, Neighbors | Altered):
@@ -127,7 +131,7 @@ def resolve_views(
     if views == "auto" and (n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS):
         return None
     # The words of a text hardly tell each other: their reconstruction weighs less.
-    contrast = 10.0 if sp.issparse(X) else 1.0
+    contrast = 10.0 if are_words(X, shape) else 1.0
     return Neighbors(max(1, n_neighbors), contrast=contrast)
 
 

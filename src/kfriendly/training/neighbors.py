@@ -14,6 +14,7 @@ from torch import Tensor
 
 from kfriendly.training.images import tangents
 from kfriendly.training.scaling import Scaling
+from kfriendly.training.words import are_words
 
 # Directions kept: neighbours hardly change with more, and noise leaves with the rest.
 _DIRECTIONS = 100
@@ -44,13 +45,13 @@ def nearest_neighbors(
 ) -> Tensor:
     """Find the k nearest other rows of each row, nearest first, (n_rows, k) int32.
 
-    Rows of a sparse table, which are texts as a rule, are compared by the angle of
-    their roots; others by the distance of scaled rows, in their hundred strongest
-    principal directions; images of `shape` by what is left of it when one is moved by
-    a little, Simard's tangent distance.
+    Rows of words, see `are_words`, are compared by the angle of their roots; others by
+    the distance of scaled rows, in their hundred strongest principal directions; images
+    of `shape` by what is left of it when one is moved by a little, Simard's tangent
+    distance.
     """
-    if sp.issparse(X):
-        return _nearest(_angles(X), X.shape[0], k)
+    if are_words(X, shape):
+        return _nearest(_angles(sp.csr_array(X)), X.shape[0], k)
     axes = _axes(X, scaling)
     Z = torch.cat([x @ axes for x in _scaled(X, scaling)])  # (n, d)
     if shape is None:

@@ -113,7 +113,8 @@ def _warn(columns: _Columns, rule: ScaleRule) -> None:
     if 0 < constant.size < deviation.size:
         warnings.warn(
             f"{constant.size} of {deviation.size} columns are constant (first: column "
-            f"{constant[0]}); they do not affect the clusters and may be dropped.",
+            f"{constant[0]}); they do not affect the clusters and may be dropped, "
+            "unless rows are images.",
             DataScaleWarning,
             stacklevel=2,
         )
