@@ -50,7 +50,9 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     return Plan(
         build=build,
         n_features=n_features,
-        n_components=_or(params["n_components"], min(K, n_features)),
+        n_components=_or(
+            params["n_components"], default_components(K, n_features, views)
+        ),
         n_clusters=K,
         n_init=_or(params["n_init"], default_starts(build, n_features, views)),
         objective=objective,
@@ -207,6 +209,15 @@ def default_hidden(n_features: int, views: ViewRule | None = None) -> tuple[int,
     if isinstance(views, Neighbors):
         return (256, 256, 512)
     return (500, 500, 2000) if n_features > _SMALL else (128, 64)
+
+
+def default_components(K: int, n_features: int, views: ViewRule | None) -> int:
+    """Take as many dimensions as clusters, or as columns if those are fewer.
+
+    Neighbours need room to get past each other: ten dimensions at least, whatever the
+    columns. In two, rows that set out on the wrong side stay there.
+    """
+    return max(10, K) if isinstance(views, Neighbors) else min(K, n_features)
 
 
 def default_starts(

@@ -19,7 +19,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from torch import Tensor
 
-from kfriendly.defaults import make_plan, resolve_loss, resolve_scale
+from kfriendly.defaults import (
+    default_components,
+    make_plan,
+    resolve_loss,
+    resolve_scale,
+)
 from kfriendly.estimator import DCN
 from kfriendly.metrics import silhouette, stability
 from kfriendly.training.history import Monitor, Recorder
@@ -135,8 +140,8 @@ def sweep_clusters(
     Parameters
     ----------
     model : DCN
-        Parameters to train with; it is not changed. `n_components="auto"` is the middle
-        of `n_clusters`. `max_epochs="auto"` is as in a fit for small networks, and zero
+        Parameters to train with; it is not changed. `n_components="auto"` is that of
+        a fit of the middle of `n_clusters`. `max_epochs="auto"` is as in a fit for small networks, and zero
         for those of more than 256 columns, where it would take hours. `n_init` is how
         many networks are pre-trained; with one, starts differ in their first clusters
         only.
@@ -233,10 +238,11 @@ class _Shared:
 def _plan(model: DCN, rows: np.ndarray, numbers: Sequence[int], n_starts: int) -> Plan:
     """Resolve the parameters for all K at once."""
     params = model.get_params(deep=False)
-    middle = min(numbers[len(numbers) // 2], rows.shape[1])
-    if params["n_components"] == "auto":
-        params["n_components"] = middle
     plan = make_plan(params, rows)
+    if params["n_components"] == "auto":
+        middle = numbers[len(numbers) // 2]
+        R = default_components(middle, rows.shape[1], plan.views)
+        plan = replace(plan, n_components=R)
     wide = plan.n_init == 1
     if params["max_epochs"] == "auto" and wide:
         plan = replace(plan, joint=replace(plan.joint, n_epochs=0))

@@ -66,7 +66,7 @@ def test_run_json_repeats_the_run(fitted: Path, tmp_path: Path) -> None:
 def test_run_json_tells_what_was_used(fitted: Path) -> None:
     about = read_run(fitted)
     assert about["data"]["rows"] == 120 and len(about["data"]["fingerprint"]) == 64
-    assert about["seed"] == 0 and about["resolved"]["n_components"] == 3
+    assert about["seed"] == 0 and about["resolved"]["n_components"] == 10
     assert {"kfriendly", "torch", "python"} <= set(about["versions"])
     assert any("never" in note for note in about["notes"])  # of the known classes
 

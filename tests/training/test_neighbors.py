@@ -64,8 +64,8 @@ def test_large_sparse_tables_are_never_filled_in(
 def test_mutual_neighbors_by_hand() -> None:
     # 0 and 1 choose each other; 2 chooses both, nobody chooses 2.
     chosen = torch.tensor([[1, 3], [0, 3], [0, 1], [1, 0]], dtype=torch.int32)
-    found = mutual_neighbors(chosen, large=3).tolist()
-    assert found == [[1, 3], [0, 3], [0, 0], [1, 0]]
+    found = mutual_neighbors(chosen, n_least=2).tolist()
+    assert found == [[1, 3], [0, 3], [0, 1], [1, 0]]  # 2, alone, keeps both
 
 
 def test_neighbors_between_large_pieces_are_kept() -> None:
@@ -74,11 +74,11 @@ def test_neighbors_between_large_pieces_are_kept() -> None:
     four = [[1, 3, 4], [2, 0, 8], [3, 1, 0], [0, 2, 1]]
     others = [[5, 7, 6], [6, 4, 7], [7, 5, 4], [4, 6, 5]]
     chosen = torch.tensor([*four, *others, [9, 0, 2], [8, 0, 2]], dtype=torch.int32)
-    found = mutual_neighbors(chosen, large=3).tolist()
+    found = mutual_neighbors(chosen, n_least=3).tolist()
     assert found[0] == [1, 3, 4]  # two that are mutual, and one of the other group
     assert found[1] == [2, 0, 2]  # not the one of the pair, which is small
     assert found[4:8] == others
-    assert found[8:] == [[9, 9, 9], [8, 8, 8]]
+    assert found[8:] == [[9, 0, 2], [8, 0, 2]]  # a pair is no cluster: it keeps all
 
 
 def test_duplicated_rows_have_each_other() -> None:

@@ -30,7 +30,9 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
         Choice(
             "n_components",
             plan.n_components,
-            "as many as clusters, or as columns if those are fewer",
+            "as many as clusters, and at least 10"
+            if isinstance(plan.views, Neighbors)
+            else "as many as clusters, or as columns if those are fewer",
         ),
         Choice("n_init", plan.n_init, _starts(plan)),
         Choice("input_shape", *_shape(plan)),

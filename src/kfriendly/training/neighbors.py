@@ -125,14 +125,15 @@ def _distances(Z: Tensor, others: Tensor) -> Distances:
     return lambda rows: torch.addmm(squares, Z[rows], others.T, alpha=-2.0)
 
 
-def mutual_neighbors(neighbors: Tensor, large: int) -> Tensor:
+def mutual_neighbors(neighbors: Tensor, n_least: int) -> Tensor:
     """Keep the neighbours of which a row is a neighbour too, (n_rows, k).
 
     They are more often of the row's own cluster: hubs between clusters are near to
-    many, and few are near to them. Where that leaves several pieces of `large` rows or
-    more, which could pass for clusters, neighbours between them are kept too. The
-    places of the others are filled with those kept, in turn; a row that has none keeps
-    its nearest one.
+    many, and few are near to them. That leaves the graph in pieces. One of fewer than
+    `n_least` rows, 2 or more, is no cluster: its rows keep their neighbours elsewhere.
+    One of more could pass for a cluster, and be half of one: neighbours in another such
+    piece are kept, unless there are so few rows that each has some elsewhere anyway.
+    The places of the others are filled with those kept, in turn.
     """
     n, k = neighbors.shape
     mutual = torch.empty(n, k, dtype=torch.bool)
@@ -141,11 +142,13 @@ def mutual_neighbors(neighbors: Tensor, large: int) -> Tensor:
         theirs = neighbors[neighbors[first : first + _BLOCK].long()]  # (block, k, k)
         mutual[first : first + _BLOCK] = (theirs == rows.view(-1, 1, 1)).any(2)
     piece = _pieces(neighbors, mutual)
-    is_large = piece.bincount() >= large
+    sizes = piece.bincount()
+    is_small, is_large = sizes < n_least, sizes >= max(n_least, k + 1)
     own, theirs = piece.unsqueeze(1), piece[neighbors.long()]
-    kept = mutual | ((own != theirs) & is_large[own] & is_large[theirs])
+    both_large = is_large[own] & is_large[theirs]
+    kept = mutual | ((own != theirs) & (is_small[own] | both_large))
     kept_first = torch.argsort((~kept).int(), dim=1, stable=True)
-    n_kept = kept.sum(1, keepdim=True).clamp_min(1)
+    n_kept = kept.sum(1, keepdim=True)
     return neighbors.gather(1, kept_first).gather(1, torch.arange(k) % n_kept)
 
 

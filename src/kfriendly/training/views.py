@@ -119,9 +119,8 @@ def make_views(
             f"{source.n_rows}. Use fewer neighbours, or views=None."
         )
     nearest = nearest_neighbors(source.X, source.scaling, k, shape)
-    # A quarter of a cluster; a piece that cannot fill a row's neighbours is not large.
-    large = max(k + 1, source.n_rows // (4 * n_clusters))
-    mutual = mutual_neighbors(nearest, large)
+    a_quarter = max(2, source.n_rows // (4 * n_clusters))  # of a cluster on average
+    mutual = mutual_neighbors(nearest, a_quarter)
     n_steps = rule.n_steps or walk_length(source, mutual, n_clusters)
     return Walks(nearest, mutual, n_steps, rule.alter)
 
