@@ -41,7 +41,7 @@ def test_nothing_is_suggested_where_starts_disagree() -> None:
 def test_sweep_finds_clear_clusters() -> None:
     sweep = sweep_clusters(quick(), blobs(4), range(2, 7))
     assert sweep.suggestion == 4
-    assert sweep.n_components == 4 and sweep.n_networks == 4
+    assert sweep.n_components == 10 and sweep.n_networks == 4
     assert sweep.points[2].smallest == 60
 
 

@@ -93,8 +93,8 @@ class DCN(
     n_clusters : int
         Number of clusters K.
     n_components : int or "auto"
-        Size R of the latent space. "auto" is K, and at least 10 with neighbours; without
-        them K, or the number of columns if smaller.
+        Size R of the latent space. "auto" is K, and at least 10 with neighbours;
+        without them K, or the number of columns if smaller.
     hidden : tuple of int or "auto"
         Widths of the encoder's hidden layers; the decoder mirrors them.
     network : {"auto", "mlp", "conv"} or callable

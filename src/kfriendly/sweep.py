@@ -140,11 +140,11 @@ def sweep_clusters(
     Parameters
     ----------
     model : DCN
-        Parameters to train with; it is not changed. `n_components="auto"` is that of
-        a fit of the middle of `n_clusters`. `max_epochs="auto"` is as in a fit for small networks, and zero
-        for those of more than 256 columns, where it would take hours. `n_init` is how
-        many networks are pre-trained; with one, starts differ in their first clusters
-        only.
+        Parameters to train with; it is not changed. `n_components="auto"` is that of a
+        fit of the middle of `n_clusters`. `max_epochs="auto"` is as in a fit for small
+        networks, and zero for those of more than 256 columns, where it would take
+        hours. `n_init` is how many networks are pre-trained; with one, starts differ in
+        their first clusters only.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     n_clusters : sequence of int
         Numbers of clusters, at least 2.
