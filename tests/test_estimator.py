@@ -108,7 +108,7 @@ def test_fit_takes_frames_and_gives_them_back(frame: Any, blobs: np.ndarray) -> 
     kind = "pandas" if frame is pd.DataFrame else "polars"
     out = DCN(**QUICK).set_output(transform=kind).fit_transform(X)
     assert isinstance(out, frame)
-    assert list(out.columns) == ["dcn0", "dcn1", "dcn2"]
+    assert list(out.columns) == [f"dcn{i}" for i in range(10)]
 
 
 def test_inverse_transform_is_in_the_units_of_the_data() -> None:
@@ -119,7 +119,9 @@ def test_inverse_transform_is_in_the_units_of_the_data() -> None:
 
 
 def test_inverse_transform_refuses_wrong_width(fitted: DCN) -> None:
-    with pytest.raises(ValueError, match="H has 2 columns, but the latent space has 3"):
+    with pytest.raises(
+        ValueError, match="H has 2 columns, but the latent space has 10"
+    ):
         fitted.inverse_transform(np.zeros((4, 2)))
 
 
@@ -309,7 +311,7 @@ def test_fit_takes_any_autoencoder(blobs: np.ndarray) -> None:
     dcn = DCN(3, network=build, layer_epochs=1, pretrain_epochs=2, max_epochs=2).fit(
         blobs
     )
-    assert dcn.transform(blobs).shape == (160, 3)
+    assert dcn.transform(blobs).shape == (160, 10)
 
 
 def test_latent_size_follows_clusters_and_columns() -> None:
@@ -320,6 +322,7 @@ def test_latent_size_follows_clusters_and_columns() -> None:
         "hidden": (4,),
         "n_init": 1,
     }
-    assert DCN(5, **quick).fit(X).transform(X).shape == (60, 2)
-    assert DCN(1, **quick).fit(X).transform(X).shape == (60, 1)
+    assert DCN(5, **quick).fit(X).transform(X).shape == (60, 10)  # room for neighbours
+    assert DCN(5, views=None, **quick).fit(X).transform(X).shape == (60, 2)
+    assert DCN(1, views=None, **quick).fit(X).transform(X).shape == (60, 1)
     assert DCN(5, n_components=7, **quick).fit(X).transform(X).shape == (60, 7)

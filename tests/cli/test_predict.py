@@ -74,7 +74,7 @@ def test_transform_gives_the_learned_space(
     out = tmp_path / "space.parquet"
     assert run("transform", fitted, rows, "-o", out).exit_code == 0
     table = pq.read_table(out)
-    assert table.column_names == ["name", "z0", "z1", "z2"]
+    assert table.column_names == ["name", *(f"z{i}" for i in range(10))]
     X = np.genfromtxt(rows, delimiter=",", skip_header=1, usecols=(1, 2, 3))
     H = DCN.load(fitted / "model").transform(X.astype(np.float32))
     np.testing.assert_array_equal(np.column_stack(table.columns[1:]), H)
