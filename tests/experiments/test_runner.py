@@ -152,6 +152,13 @@ def test_beyond_runs_apart_and_skips_what_is_not_installed(
     assert all(row.megabytes and row.megabytes > 100 for row in results.read())
 
 
+@pytest.mark.parametrize("case", TABLES["beyond-small"].cases, ids=lambda c: c.name)
+def test_small_tables_and_shapes_are_drawn_anew(case: Case) -> None:
+    data, again = case.load_for(0), case.load_for(1)
+    assert data.n_clusters == len(np.unique(data.y)) and len(data.X) == len(data.y)
+    assert np.array_equal(data.X, again.X) is not case.drawn
+
+
 def test_conv_setting_fits_images_as_large_as_mnist() -> None:
     discs = np.hypot(*np.meshgrid(np.arange(28) - 14, np.arange(28) - 14))
     rng = np.random.RandomState(0)

@@ -134,7 +134,7 @@ BEYOND = (
         {},
         seeds=3,
         settings=("views",),
-        note="scikit-learn's tables, with standardised columns, and shapes; the seed is "
+        note="scikit-learn's tables, with standardised columns, and shapes; a seed is "
         "also their draw. Seed 0 was looked at while the rule was made.",
     ),
     Table(
