@@ -48,12 +48,12 @@ def model(original: Path, tmp_path: Path) -> Path:
 
 def refused(folder: Path, match: str = "") -> None:
     """Check that a model is refused, soon, and with advice."""
-    began = time.monotonic()
+    began = time.process_time()  # not the clock: others may be busy
     with pytest.raises(ModelFileError, match=match) as caught:
         DCN.load(folder)
     assert folder.name in str(caught.value)
     assert len(str(caught.value)) < 1000
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @both_files
