@@ -23,10 +23,10 @@ _ROWS_FOR_DIRECTIONS = 20_000
 _MOST_COLUMNS = 2_048
 # Of so many images that are near as they are, those nearest after a move are taken.
 _CANDIDATES = 100
-# Up to so many rows all are compared with all. Of more, each with about 40 sqrt(n) that
-# are near, which hold 98 in 100 of the ten nearest of 70,000 images.
+# Up to so many rows all are compared with all. Of more, each with about 30 sqrt(n) that
+# are near, which hold 97 in 100 of the ten nearest of 70,000 images.
 _MOST_ROWS = 20_000
-_NEARBY_CELLS = 40
+_NEARBY_CELLS = 30
 # Rows compared with others at a time.
 _BLOCK = 512
 # Columns in a group of which only the smallest entry is looked at first.
