@@ -57,7 +57,7 @@ def _bundled(name: str) -> Dataset:
     return Dataset(name, StandardScaler().fit_transform(X), y, len(np.unique(y)))
 
 
-def _shape(make: Callable[..., tuple[np.ndarray, np.ndarray]], **given: Any) -> Dataset:
+def _drawn(make: Callable[..., tuple[np.ndarray, np.ndarray]], **given: Any) -> Dataset:
     """Draw one of scikit-learn's shapes."""
     X, y = make(**given)
     return Dataset(make.__name__, X, y, len(np.unique(y)))
@@ -74,15 +74,15 @@ def _rolled(**given: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 _DRAWN: dict[str, Callable[..., Dataset]] = {
-    "two moons": partial(_shape, make_moons, n_samples=1_500, noise=0.06),
+    "two moons": partial(_drawn, make_moons, n_samples=1_500, noise=0.06),
     "two circles": partial(
-        _shape, make_circles, n_samples=1_500, noise=0.06, factor=0.5
+        _drawn, make_circles, n_samples=1_500, noise=0.06, factor=0.5
     ),
-    "stretched blobs": partial(_shape, _stretched),
-    "unequal blobs": partial(_shape, make_blobs, n_samples=[1_000, 200, 50]),
-    "Swiss roll, cut in two": partial(_shape, _rolled),
+    "stretched blobs": partial(_drawn, _stretched),
+    "unequal blobs": partial(_drawn, make_blobs, n_samples=[1_000, 200, 50]),
+    "Swiss roll, cut in two": partial(_drawn, _rolled),
     "6 classes in 20 columns": partial(
-        _shape,
+        _drawn,
         make_classification,
         n_samples=3_000,
         n_informative=8,

@@ -216,7 +216,7 @@ def _axes(X: np.ndarray, scaling: Scaling) -> Tensor:
     if m <= _DIRECTIONS:
         return torch.eye(m)
     wide = m > _MOST_COLUMNS
-    n_chosen = min(n, _ROWS_FOR_DIRECTIONS if not wide else _ROWS_FOR_DIRECTIONS // 4)
+    n_chosen = min(n, _ROWS_FOR_DIRECTIONS // (4 if wide else 1))
     some = _scaled(X[np.linspace(0, n - 1, n_chosen, dtype=int)], scaling)
     if wide:
         with torch.random.fork_rng(devices=[]):
