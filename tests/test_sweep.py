@@ -46,6 +46,14 @@ def test_sweep_finds_clear_clusters() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_space_is_that_of_the_middle_number() -> None:
+    model = quick().set_params(views=None, pretrain_epochs=1, max_epochs=1)
+    X = np.hstack([blobs(3), blobs(3)])
+    assert X.shape[1] >= 4
+    assert sweep_clusters(model, X, [2, 3, 4]).n_components == 3
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_pretraining_is_shared_and_a_point_does_not_depend_on_the_others() -> None:
     model = quick().set_params(n_components=3)
     both = sweep_clusters(model, blobs(3), [3, 5]).points[1]

@@ -253,6 +253,11 @@ def test_walks_do_not_leave_a_cluster_of_few_rows() -> None:
     assert (_walks(X, 6, n_clusters=3).mutual[55:] >= 55).all()
 
 
+def test_row_that_nobody_has_keeps_its_neighbors_however_few_rows_there_are() -> None:
+    X = np.array([[0.0], [0.1], [0.2], [0.3], [9.0]])
+    assert _walks(X, 2, n_clusters=3).mutual[4].tolist() == [3, 2]
+
+
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 6, 100, 1_001])
 def test_walks_take_as_many_steps_as_told(n_steps: int) -> None:
     ring = ((torch.arange(7) + 1) % 7).int().unsqueeze(1).expand(7, 3)
