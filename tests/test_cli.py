@@ -218,6 +218,9 @@ def test_paper_list_run_and_report(
         (["table3", "--methods", "DCN,KMM"], "no method 'KMM'; it has DCN"),
         (["beyond", "--data", "penguins"], "no data 'penguins'; it has Pendigits; "),
         (["table3", "--settings", "ours"], "no setting 'ours'; it has paper"),
+        (["beyond", "--settings", "conv"], "no setting 'conv'; it has kfriendly, vi"),
+        (["beyond", "--settings", "paper"], "no setting 'paper'; it has kfriendly"),
+        (["table2", "--settings", "authors-2018"], "; it has paper, authors, kfri"),
     ],
 )
 def test_paper_run_of_unknown_names_is_a_usage_error(

@@ -4,7 +4,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, cast, get_args
+from typing import NamedTuple, cast
 
 from kfriendly.datasets.derived import condition_of, keep_arrays
 from kfriendly.errors import UnknownName
@@ -13,7 +13,7 @@ from kfriendly.experiments.base import Table
 from kfriendly.experiments.figures import Arrays, Figure
 from kfriendly.experiments.results import Results
 from kfriendly.experiments.runner import Choice, Fit, missing_fits, run_table
-from kfriendly.experiments.settings import SettingName
+from kfriendly.experiments.settings import SettingName, offers
 from kfriendly.report.figures import draw_figure
 from kfriendly.report.results import as_html, as_markdown
 from kfriendly.report.tables import Section, table_section
@@ -85,11 +85,15 @@ def with_data(table: Table, parts: tuple[str, ...]) -> Table:
 def chosen(table: Table, wish: Wish) -> Choice:
     """Read lists with commas; refuse names that the table does not have."""
     methods = tuple(wish.methods.split(",")) if wish.methods else table.methods
-    every = get_args(SettingName)
-    settings = tuple(wish.settings.split(",")) if wish.settings else table.settings
+    offered = tuple(
+        name
+        for name in table.settings
+        if any(offers(case.settings, name) for case in table.cases)
+    )
+    settings = tuple(wish.settings.split(",")) if wish.settings else offered
     for kind, names, known in (
         ("method", methods, table.methods),
-        ("setting", settings, every),
+        ("setting", settings, offered),
     ):
         unknown = [name for name in names if name not in known]
         if unknown:
