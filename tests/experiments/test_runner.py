@@ -173,18 +173,25 @@ def test_conv_setting_fits_images_as_large_as_mnist() -> None:
 _LONG_FIT = """
 import multiprocessing, time
 from concurrent.futures import ProcessPoolExecutor
-from kfriendly.experiments.runner import _end_with_parent
+from kfriendly.experiments.peer_worker import end_with_parent
 context = multiprocessing.get_context("spawn")
-with ProcessPoolExecutor(1, context, _end_with_parent) as pool:
+with ProcessPoolExecutor(1, context, end_with_parent) as pool:
     pool.submit(int).result()
     print("fitting", flush=True)
     pool.submit(time.sleep, 600).result()
 """
+_LONG_PEER = """
+import subprocess, sys
+peer = "import time, kfriendly.experiments.peer_worker as worker;"
+peer += "worker.end_with_parent(); print('fitting', flush=True); time.sleep(600)"
+subprocess.run([sys.executable, "-c", peer])
+"""
 
 
-def test_no_fit_goes_on_when_the_command_is_killed() -> None:
+@pytest.mark.parametrize("fitting", [_LONG_FIT, _LONG_PEER], ids=["ours", "peer"])
+def test_no_fit_goes_on_when_the_command_is_killed(fitting: str) -> None:
     command = subprocess.Popen(
-        [sys.executable, "-c", _LONG_FIT], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", fitting], stdout=subprocess.PIPE, text=True
     )
     assert command.stdout is not None and command.stdout.readline() == "fitting\n"
     command.kill()

@@ -5,8 +5,10 @@ FOLDER/labels.npy, and prints the seconds and megabytes it took.
 """
 
 import json
+import os
 import resource
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -39,8 +41,21 @@ def clustpy_dcn(X: Any, n_clusters: int, seed: int) -> np.ndarray:
 METHODS = {"UMAP+KM": umap_and_kmeans, "ClustPy's DCN": clustpy_dcn}
 
 
+def end_with_parent() -> None:
+    """Let no fit go on alone for an hour when the command was killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def main() -> None:
     """Read, cluster, write."""
+    end_with_parent()
     order, folder = json.loads(sys.argv[1]), Path(sys.argv[2])
     sparse = folder / "rows.npz"
     X = sp.load_npz(sparse) if sparse.exists() else np.load(folder / "rows.npy")

@@ -1,9 +1,7 @@
 """Running tables: what is not in the results yet, fit by fit."""
 
 import multiprocessing
-import os
 import resource
-import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -21,6 +19,7 @@ from kfriendly.datasets import Dataset
 from kfriendly.errors import PeerNotFound, ResultsWarning
 from kfriendly.estimator import DCN
 from kfriendly.experiments.base import Case, Table, some_rows
+from kfriendly.experiments.peer_worker import end_with_parent
 from kfriendly.experiments.peers import PEERS, run_peer
 from kfriendly.experiments.provenance import commit, versions
 from kfriendly.experiments.results import Results, Row
@@ -124,23 +123,11 @@ class Outcome(NamedTuple):
 def _run_apart(fit: Fit, rows: int | None, folds: int) -> Outcome:
     """Run a fit in a fresh process and tell the most memory it had."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, context, _end_with_parent) as pool:
+    with ProcessPoolExecutor(1, context, end_with_parent) as pool:
         outcome, megabytes = pool.submit(_run_and_weigh, fit, rows, folds).result()
     if outcome.megabytes is None:  # a peer has weighed itself
         outcome = outcome._replace(megabytes=megabytes)
     return outcome
-
-
-def _end_with_parent() -> None:
-    """Let no fit go on alone for an hour when the command was killed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _run_and_weigh(fit: Fit, rows: int | None, folds: int) -> tuple[Outcome, int]:
