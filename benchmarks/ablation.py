@@ -47,6 +47,7 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "walks of one step": {"views": replace(rule, n_steps=1)},
         "walks of 20 steps": {"views": replace(rule, n_steps=20)},
         "no contrast": {"views": replace(rule, contrast=0.0)},
+        "no words lost": {"views": replace(rule, alter=None)},
         "no joint training": {"max_epochs": 0},
         "no ramp of lambda": {},
         "K-means again every fifth epoch": {"refresh_every": 5},
@@ -54,6 +55,8 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "small layers": {"hidden": (128, 64)},
         "four starts": {"n_init": 4},
     }
+    if rule.alter is None:
+        del found["no words lost"]
     if shape is None:
         del found["images as tables"], found["images that move"]
     else:

@@ -10,16 +10,17 @@ import torch
 import torch.nn.functional as F
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_circles, make_moons
+from torch.testing import assert_close
 
 from kfriendly import DCN
 from kfriendly.criteria import CRITERIA
 from kfriendly.defaults import resolve_views
 from kfriendly.metrics import ari
-from kfriendly.sparse_rows import dense
+from kfriendly.sparse_rows import SparseRows, dense
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
-from kfriendly.training.views import Walks, make_views, walk
-from kfriendly.views import Altered, MoveImages, Neighbors
+from kfriendly.training.views import Walks, beside, make_views, walk
+from kfriendly.views import Altered, DropWords, MoveImages, Neighbors
 
 QUICK: dict[str, Any] = {
     "hidden": (16,),
@@ -130,6 +131,35 @@ def test_move_images_is_torchs_affine_map() -> None:
     torch.testing.assert_close(moved.view(6, 3, 8, 5), expected, rtol=0.0, atol=1e-5)
 
 
+def test_dropped_words_are_a_share_and_the_rest_weighs_more() -> None:
+    X = sp.random_array((200, 300), density=0.1, format="csr", rng=0, dtype=np.float32)
+    rows = SparseRows(sp.csr_array(X), torch.rand(300))
+    fewer = DropWords(0.4)(rows, torch.Generator().manual_seed(0))
+    lost = fewer.Z.data == 0
+    assert abs(lost.mean() - 0.4) < 0.02
+    np.testing.assert_allclose(fewer.Z.data[~lost], rows.Z.data[~lost] / 0.6, 1e-6)
+    assert fewer.u is rows.u and rows.Z.nnz == X.nnz
+    filled = DropWords(0.4)(torch.ones(100, 80), torch.Generator().manual_seed(0))
+    assert abs((filled == 0).double().mean() - 0.4) < 0.02
+    assert abs(filled.mean() - 1.0) < 0.03
+    with pytest.raises(ValueError, match="share"):
+        DropWords(1.0)
+
+
+def test_texts_lose_words_and_stay_sparse_in_a_batch() -> None:
+    X = sp.csr_array(sp.random_array((60, 200), density=0.05, format="csr", rng=0))
+    rule = resolve_views("auto", X, 3)
+    assert isinstance(rule, Neighbors) and rule.alter == DropWords()
+    own = SparseRows(X.astype(np.float32), torch.zeros(200))
+    rng = torch.Generator().manual_seed(0)
+    both = beside(own, own, DropWords(), rng)
+    assert isinstance(both, SparseRows) and len(both) == 120
+    assert_close(both.dense()[:60], own.dense())
+    assert not torch.equal(both.dense()[60:], own.dense())
+    moved = beside(own, own, lambda x, rng: x + 1.0, rng)
+    assert_close(moved[60:], own.dense() + 1.0)
+
+
 def test_more_neighbors_than_rows_is_refused() -> None:
     X, _ = _blobs()
     with pytest.raises(ValueError, match="n_neighbors=300 needs more than 300 rows"):
@@ -179,7 +209,7 @@ def test_auto_takes_neighbors_where_clusters_have_some_and_data_is_not_huge() ->
     assert rule(None, 10_000) is None
     assert rule(_shake, 10_000) == Altered(_shake)
     text = resolve_views("auto", sp.csr_array((500, 3)), 5)
-    assert text == Neighbors(contrast=10.0)
+    assert text == Neighbors(contrast=10.0, alter=DropWords())
 
 
 def test_partial_fit_goes_on_without_views() -> None:

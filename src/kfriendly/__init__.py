@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kfriendly.model_files import Checkpoints
     from kfriendly.networks import Autoencoder, ConvFactory, LayerPair, MLPFactory
     from kfriendly.training.descent import Descent
-    from kfriendly.views import Altered, MoveImages, Neighbors
+    from kfriendly.views import Altered, DropWords, MoveImages, Neighbors
 
 __version__ = "0.1.0"
 
@@ -38,6 +38,7 @@ __all__ = [
     "ConvFactory",
     "DataScaleWarning",
     "Descent",
+    "DropWords",
     "EmptyClusterWarning",
     "KMeans",
     "KSubspace",
@@ -57,7 +58,7 @@ _HOMES = {
     "kfriendly.criteria": ["KMeans", "KSubspace", "SoftKMeans"],
     "kfriendly.networks": ["Autoencoder", "ConvFactory", "LayerPair", "MLPFactory"],
     "kfriendly.training.descent": ["Descent"],
-    "kfriendly.views": ["Altered", "MoveImages", "Neighbors"],
+    "kfriendly.views": ["Altered", "DropWords", "MoveImages", "Neighbors"],
     "kfriendly.model_files": ["Checkpoints"],
     "kfriendly.errors": [
         "CheckpointMismatch",

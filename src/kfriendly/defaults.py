@@ -19,7 +19,7 @@ from kfriendly.training.objective import Objective
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import ScaleRule
 from kfriendly.training.words import are_words
-from kfriendly.views import Alter, Altered, Neighbors, ViewRule
+from kfriendly.views import Alter, Altered, DropWords, Neighbors, ViewRule
 
 # Up to this many columns a small network does, and several starts cost little; up to
 # this width of its layers it bears large steps.
@@ -132,9 +132,11 @@ def resolve_views(
     n_neighbors = min(Neighbors.n_neighbors, n_rows // (3 * K))
     if views == "auto" and (n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS):
         return None
+    n_neighbors = max(1, n_neighbors)
+    if not are_words(X, shape):
+        return Neighbors(n_neighbors)
     # The words of a text hardly tell each other: their reconstruction weighs less.
-    contrast = 10.0 if are_words(X, shape) else 1.0
-    return Neighbors(max(1, n_neighbors), contrast=contrast)
+    return Neighbors(n_neighbors, contrast=10.0, alter=DropWords())
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

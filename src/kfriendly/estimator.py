@@ -118,7 +118,8 @@ class DCN(
         neighbours are views, else "mixture".
     views : {"auto", "neighbors"}, Neighbors, Altered, callable or None
         What else should lie where a sample lies: its nearest neighbours, or copies
-        that a callable alters, such as `MoveImages`. None is Eq. (4) as printed.
+        that a callable alters, such as `MoveImages` or `DropWords`. None is Eq. (4) as
+        printed.
         "auto" is "neighbors" for up to 200,000 rows, if clusters have nine on average.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets

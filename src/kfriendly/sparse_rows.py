@@ -35,6 +35,13 @@ def dense(x: Rows) -> Tensor:
     return x.dense() if isinstance(x, SparseRows) else x
 
 
+def join(first: Rows, second: Rows) -> Rows:
+    """Put rows of one kind below each other."""
+    if not isinstance(first, SparseRows):
+        return torch.cat([first, second])
+    return SparseRows(sp.vstack([first.Z, second.Z], format="csr"), first.u)
+
+
 @dataclass(frozen=True)
 class SparseRows:
     """Scaled rows x = z - u: sparse z, and a shift u that all rows share.

@@ -7,11 +7,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from kfriendly.arguments import require
+from kfriendly.sparse_rows import Rows, SparseRows
 
 # Rows (n, n_features) and a generator -> altered rows of the same shape.
 Alter = Callable[[Tensor, torch.Generator], Tensor]
@@ -123,6 +125,37 @@ class MoveImages:
             images, grid.to(x), padding_mode="border", align_corners=False
         )
         return moved.reshape(x.shape)
+
+
+@dataclass(frozen=True)
+class DropWords:
+    """Lose words of the texts in rows, each at random, and weigh the rest up for it.
+
+    A text is known by the half of its words, whichever half: the network learns no
+    row by heart, and places new ones better. Sparse rows stay sparse.
+
+    Parameters
+    ----------
+    share : float
+        Of the words that are lost.
+    """
+
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        require(0 <= self.share < 1, "share", self.share, "0 or more, and below 1")
+
+    def __call__(self, x: Rows, rng: torch.Generator) -> Rows:
+        """Return copies of rows (n, n_features) with fewer words."""
+        if not isinstance(x, SparseRows):
+            return x * self._weights(x.shape, rng).to(x)
+        weights = self._weights(x.Z.data.shape, rng).numpy()
+        Z = sp.csr_array((x.Z.data * weights, x.Z.indices, x.Z.indptr), x.Z.shape)
+        return SparseRows(Z, x.u)
+
+    def _weights(self, shape: tuple[int, ...], rng: torch.Generator) -> Tensor:
+        kept = torch.rand(shape, generator=rng) >= self.share
+        return kept / (1.0 - self.share)
 
 
 def _places(n: int) -> Tensor:

@@ -25,7 +25,7 @@ from kfriendly.training.progress import Progress, Start, Trained
 from kfriendly.training.scaling import Scaling
 from kfriendly.training.state import Kept
 from kfriendly.training.views import Walks
-from kfriendly.views import Altered, MoveImages, Neighbors
+from kfriendly.views import Altered, DropWords, MoveImages, Neighbors
 
 # Dataclasses and named tuples, by the name that stands in the file. Nothing else is
 # ever made from a file, and no name in it is looked up anywhere but here.
@@ -36,6 +36,7 @@ KINDS: dict[str, type] = {
         CentroidState,
         ConvFactory,
         Descent,
+        DropWords,
         EpochRecord,
         Evaluation,
         JointRules,

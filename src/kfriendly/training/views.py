@@ -10,10 +10,10 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from kfriendly.sparse_rows import Rows, dense
+from kfriendly.sparse_rows import Rows, SparseRows, dense, join
 from kfriendly.training.neighbors import mutual_neighbors, nearest_neighbors
 from kfriendly.training.sources import ArraySource, Source
-from kfriendly.views import Alter, Neighbors, ViewRule
+from kfriendly.views import Alter, DropWords, Neighbors, ViewRule
 
 # How long walks are: see `walk_length`.
 _WALKERS = 2_000
@@ -50,8 +50,8 @@ class Walks:
             x = source.rows(torch.cat([index, ends[index]]))
             if self.alter is None:
                 return x
-            own, views = dense(x).chunk(2)
-            return torch.cat([own, altered(self.alter, views, rng)])
+            n = len(index)
+            return beside(x[:n], x[n:], self.alter, rng)
 
         return pairs
 
@@ -82,15 +82,24 @@ class Copies:
         """Alter every row when its turn comes."""
 
         def pairs(index: Tensor) -> Rows:
-            x = dense(source.rows(index))
-            return torch.cat([x, altered(self.alter, x, rng)])
+            x = source.rows(index)
+            return beside(x, x, self.alter, rng)
 
         return pairs
 
 
-def altered(alter: Alter, x: Tensor, rng: torch.Generator) -> Tensor:
+def beside(own: Rows, views: Rows, alter: Alter, rng: torch.Generator) -> Rows:
+    """Put altered views below their samples; a user's callable takes dense rows."""
+    if not isinstance(alter, DropWords):
+        own, views = dense(own), dense(views)
+    return join(own, altered(alter, views, rng))
+
+
+def altered(alter: Alter, x: Rows, rng: torch.Generator) -> Rows:
     """Alter rows (n, n_features); the callable may be a user's, and wrong."""
     copies = alter(x, rng)
+    if isinstance(copies, SparseRows):
+        return copies
     if not isinstance(copies, Tensor) or copies.shape != x.shape:
         found = tuple(getattr(copies, "shape", ())) or type(copies).__name__
         raise ValueError(
