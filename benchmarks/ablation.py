@@ -40,7 +40,7 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
     assert isinstance(rule, Neighbors)
     found: dict[str, dict[str, Any]] = {
         "all of it": {},
-        "Eq. (4) alone": {"views": None, "hidden": (256, 256, 512)},
+        "Eq. (4) alone": {"views": None, "hidden": (256, 128)},
         "Eq. (4) with its own defaults": {"views": None},
         "images as tables": {"input_shape": None},
         "images that move": {},
@@ -52,7 +52,8 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "no ramp of lambda": {},
         "K-means again every fifth epoch": {"refresh_every": 5},
         "a mixture start": {"init": "mixture"},
-        "small layers": {"hidden": (128, 64)},
+        "smaller layers": {"hidden": (128, 64)},
+        "larger layers": {"hidden": (256, 256, 512)},
         "four starts": {"n_init": 4},
     }
     if rule.alter is None:

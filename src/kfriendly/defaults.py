@@ -206,10 +206,10 @@ def _network(
 def default_hidden(n_features: int, views: ViewRule | None = None) -> tuple[int, ...]:
     """Take the paper's MNIST widths for many columns, a small network for few.
 
-    To bring neighbours together takes one in between, whatever the columns.
+    To bring neighbours together takes a small one, whatever the columns.
     """
     if isinstance(views, Neighbors):
-        return (256, 256, 512)
+        return (256, 128)
     return (500, 500, 2000) if n_features > _SMALL else (128, 64)
 
 
