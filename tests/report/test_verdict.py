@@ -2,11 +2,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_circles
 from stories import tell
 
 from kfriendly import DCN
 from kfriendly.inputs import Batch
-from kfriendly.report.measures import Evidence, Scores, _kept, _shuffled, _together
+from kfriendly.report.measures import Evidence, Scores, _kept, _parted, _together
 from kfriendly.report.rules import RULES, STABILITY
 from kfriendly.report.verdict import compare, judge
 
@@ -32,7 +35,7 @@ def test_judge_good_answers_are_believed() -> None:
     [
         {"scores": [scores(stability=0.3)]},
         {"scores": [scores(silhouette_learned=0.05)]},
-        {"scores": [scores(silhouette_data=-0.2)]},
+        {"parted": 2.0},
         {"largest_share": 0.97},
         {"n_empty": 3},
         {"kept": -0.1},
@@ -67,7 +70,7 @@ def test_rule_grades_at_its_thresholds(value: float | None, grade: str) -> None:
 def test_rules_every_bad_grade_has_a_sentence() -> None:
     for rule in RULES:
         for grade in ("fair", "poor"):
-            assert rule.said[grade].format(0.5, -0.5)
+            assert rule.said[grade].format(0.5)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +91,34 @@ def test_compare_with_k_means(changes: dict[str, Any], outcome: str) -> None:
     assert compare(scores(), scores("K-means", **changes))["outcome"] == outcome
 
 
-def test_shuffled_columns_of_clusters_are_no_clusters() -> None:
+@pytest.mark.parametrize("sparse", [False, True])
+def test_clusters_part_fewer_neighbours_than_in_shuffled_columns(sparse: bool) -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 6)) + 8 * rng.integers(2, size=(300, 1))
-    assert _shuffled(X, 2) < 0.3
+    y = rng.integers(2, size=300)
+    noise = rng.normal(size=(300, 6)).astype(np.float32)
+    X = np.abs(noise + 8 * np.where(y[:, None] == 1, [1, 0] * 3, [0, 1] * 3))
+    X[X < 2] = 0.0
+    given = sp.csr_array(X) if sparse else X
+    model = DCN(2, hidden=(4,), pretrain_epochs=1, max_epochs=1).fit(given)
+    assert _parted(model, given, y) == 0
+    mixed = _parted(model, given, rng.permutation(y))
+    assert mixed is not None and mixed > 1.5
+
+
+def test_clusters_of_noise_are_as_in_shuffled_columns() -> None:
+    X = np.random.default_rng(0).normal(size=(600, 6)).astype(np.float32)
+    model = DCN(3, hidden=(4,), pretrain_epochs=1, max_epochs=1).fit(X)
+    parted = _parted(model, X, KMeans(3, random_state=1).fit_predict(X))
+    assert parted is not None and 0.8 < parted < 1.25
+
+
+def test_one_column_and_few_rows_have_no_shuffled_columns() -> None:
+    X = np.arange(40.0, dtype=np.float32)[:, None]
+    quick: dict[str, Any] = {"hidden": (4,), "pretrain_epochs": 1, "max_epochs": 1}
+    one_column = DCN(2, views=None, **quick).fit(X)
+    assert _parted(one_column, X, one_column.labels_) is None
+    few_rows = DCN(5, views=None, **quick).fit(np.hstack([X, X])[:12])
+    assert _parted(few_rows, np.hstack([X, X])[:12], few_rows.labels_) is None
 
 
 def level_of(X: np.ndarray, K: int) -> str:
@@ -105,6 +132,15 @@ def level_of(X: np.ndarray, K: int) -> str:
 def test_verdict_of_noise_is_distrust() -> None:
     X = np.random.default_rng(0).normal(size=(300, 6)).astype(np.float32)
     assert level_of(X, 5) == "distrust"
+
+
+def test_verdict_of_circles_in_each_other_is_trust() -> None:
+    X, y = make_circles(600, noise=0.04, factor=0.4, random_state=0)
+    batch = Batch(X, [str(i) for i in range(len(X))], y)
+    own = dict.fromkeys(("hidden", "pretrain_epochs", "max_epochs"), "auto")
+    told = tell(X.astype(np.float32), batch, ["a", "b"], 2, fit=own, map_seconds=0.0)
+    assert told["verdict"]["level"] == "trust", told["verdict"]["reasons"]
+    assert told["verdict"]["scores"][0]["ari"] > 0.9
 
 
 def test_verdict_of_clear_clusters_is_trust() -> None:

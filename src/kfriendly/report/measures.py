@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from sklearn.cluster import KMeans
 
 from kfriendly.estimator import DCN
@@ -15,6 +16,7 @@ from kfriendly.metrics import (
     silhouette,
     stability,
 )
+from kfriendly.training.neighbors import nearest_neighbors, share_cut
 from kfriendly.views import Neighbors
 
 # A row whose nearest two centres are this near to equally far is between clusters.
@@ -22,6 +24,8 @@ BORDERLINE = 0.1
 _MEASURED_ROWS = 5_000
 _MEASURED_VALUES = 2**25
 _K_MEANS_STARTS = 4
+# Clusters that part fewer neighbours than this among noise part none.
+_LEAST_CUT = 0.001
 
 
 class Scores(NamedTuple):
@@ -50,14 +54,14 @@ class Evidence(NamedTuple):
     n_clusters: int
     kept: float | None
     borderline: float
-    shuffled: float
+    parted: float | None
     together: float | None = None
 
 
 class Rows(NamedTuple):
-    """The rows that are measured: scaled, learned, and what each was given."""
+    """The rows that are measured: as given, learned, and the cluster of each."""
 
-    scaled: Any  # ndarray or csr_array
+    X: Any  # ndarray or csr_array
     H: np.ndarray
     labels: np.ndarray
     classes: np.ndarray | None
@@ -82,7 +86,8 @@ def gather(
     K = model.n_clusters
     starts = getattr(model, "start_labels_", None) or []
     mean_stability = stability(list(starts)) if len(starts) > 1 else None
-    k_means, k_means_stability = _k_means(rows.scaled, K)
+    scaled = scale_rows(model, rows.X)
+    k_means, k_means_stability = _k_means(scaled, K)
     labelings: list[tuple[str, np.ndarray, float | None]] = [
         ("DCN", rows.labels, mean_stability),
         ("K-means", k_means, k_means_stability),
@@ -90,8 +95,8 @@ def gather(
     sae_km = getattr(model, "sae_km_labels_", None)
     if sae_km is not None and len(sae_km) > chosen.max(initial=-1):
         labelings.append(("SAE+KM", np.asarray(sae_km)[chosen], None))
-    some = measured_rows(rows.scaled.shape)
-    dense = _dense(rows.scaled[some])
+    some = measured_rows(scaled.shape)
+    dense = _dense(scaled[some])
     sizes = model.cluster_sizes_
     return Evidence(
         scores=[_score(line, rows, some, dense) for line in labelings],
@@ -102,7 +107,7 @@ def gather(
         n_clusters=K,
         kept=_kept(model),
         borderline=float(np.mean(confidence < BORDERLINE)) if K > 1 else 0.0,
-        shuffled=_shuffled(dense, K),
+        parted=_parted(model, rows.X[some], rows.labels[some]),
         together=_together(model),
     )
 
@@ -177,16 +182,26 @@ def _together(model: DCN) -> float | None:
     return 1.0 - float(np.min(model.start_scores_))
 
 
-def _shuffled(dense: np.ndarray, K: int) -> float:
-    """Compute the silhouette of K-means on data without any ties between columns.
+def _parted(model: DCN, X: Any, labels: np.ndarray) -> float | None:
+    """Compare the neighbours that clusters part with those parted among noise.
 
-    Each column is shuffled by itself: its values stay, what goes with what is lost.
+    Noise is the data with each column shuffled by itself: its values stay, what goes
+    with what is lost; K-means finds clusters there. One column has no such noise.
     """
-    if dense.shape[1] < 2 or not 1 < K < len(dense):
-        return float("nan")
-    rng = np.random.default_rng(0)
-    noise = rng.permuted(dense, axis=0)
-    return silhouette(noise, KMeans(K, n_init=1, random_state=0).fit_predict(noise))
+    n_rows, n_columns = X.shape
+    K = model.n_clusters
+    n_neighbors = min(10, n_rows // (3 * K))
+    if n_columns < 2 or K < 2 or n_neighbors < 1:
+        return None
+    noise = np.random.default_rng(0).permuted(_dense(X), axis=0)
+    shuffled = sp.csr_array(noise) if sp.issparse(X) else noise
+    found = KMeans(K, n_init=1, random_state=0).fit_predict(scale_rows(model, shuffled))
+
+    def cut(rows: Any, labels: np.ndarray) -> float:
+        near = nearest_neighbors(rows, model.scaling_, n_neighbors)
+        return float(share_cut(near, torch.from_numpy(labels), K))
+
+    return cut(X, labels) / max(cut(shuffled, found), _LEAST_CUT)
 
 
 def _dense(X: Any) -> np.ndarray:

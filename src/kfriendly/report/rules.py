@@ -73,16 +73,17 @@ RULES = (
     ),
     Rule(
         "Is there more structure than in shuffled columns?",
-        "silhouette in the data, less that of K-means on the same columns shuffled",
-        lambda e: e.scores[0].silhouette_data - e.shuffled,
-        good=0.0,
-        poor=-0.1,
+        "neighbours in different clusters, over those that K-means parts in the same "
+        "columns shuffled",
+        lambda e: e.parted,
+        good=0.5,
+        poor=1.5,
         said={
-            "fair": "In the data itself they are no clearer than what K-means finds in "
-            "shuffled columns (silhouette lower by {1:.2f}).",
-            "poor": "In the data itself they are much less clear than what K-means "
-            "finds in shuffled columns (silhouette lower by {1:.2f}): there may be no "
+            "fair": "They part {0:.2f} times as many neighbours as K-means does in "
+            "shuffled columns: single columns may tell as much, or there may be no "
             "clusters at all.",
+            "poor": "They part {0:.2f} times as many neighbours as K-means does in "
+            "shuffled columns: they cut through the data. Try fewer clusters.",
         },
     ),
     Rule(

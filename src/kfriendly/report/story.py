@@ -21,7 +21,7 @@ from kfriendly.report.cards import (
 )
 from kfriendly.report.contents import kind_of, pack_columns, pack_texts
 from kfriendly.report.curves import make_curves
-from kfriendly.report.measures import Rows, gather, scale_rows
+from kfriendly.report.measures import Rows, gather
 from kfriendly.report.packing import cost, excerpt, number, pack, plain
 from kfriendly.report.plane import (
     MOST_POINTS,
@@ -88,7 +88,7 @@ def tell_story(  # noqa: PLR0913 - all that a report says of a fit
     evidence = gather(
         model,
         Rows(
-            scale_rows(model, X[shown]),
+            X[shown],
             rows.H[shown],
             rows.labels[shown],
             None if classes is None else classes[shown],

@@ -122,7 +122,7 @@ def _answer(rule: Rule, evidence: Evidence) -> dict[str, Any]:
         "value": value,
         "grade": grade,
         "rule": rule.in_words(),
-        "sentence": rule.said.get(grade, "").format(shown, -shown),
+        "sentence": rule.said.get(grade, "").format(shown),
     }
 
 

@@ -60,6 +60,23 @@ def nearest_neighbors(
     return _nearest_when_moved(near, Z, k, X, shape, axes / _sizes(scaling))
 
 
+def share_cut(neighbors: Tensor, labels: Tensor, n_clusters: int) -> Tensor:
+    """Compute the share of neighbours (n_rows, k) that lie in other clusters, (...).
+
+    The mean over clusters, of labels (..., n_rows): a normalised cut of the graph. It
+    needs no labels of classes, and tells good clusters from bad ones whatever their
+    shape. An empty cluster counts as cut off wholly.
+    """
+    flat = labels.reshape(-1, labels.shape[-1]).long()
+    found = []
+    for of in flat:
+        away = (of[neighbors.long()] != of.unsqueeze(1)).double().mean(1)
+        sizes = of.bincount(minlength=n_clusters)
+        total = of.bincount(away, minlength=n_clusters)
+        found.append(torch.where(sizes > 0, total / sizes, 1.0).mean())
+    return torch.stack(found).reshape(labels.shape[:-1])
+
+
 def _nearest_dense(Z: Tensor, k: int) -> Tensor:
     """Compare rows (n, d) with all others, or of many with those around them."""
     if len(Z) <= _MOST_ROWS:

@@ -11,7 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from kfriendly.sparse_rows import Rows, SparseRows, dense, join
-from kfriendly.training.neighbors import mutual_neighbors, nearest_neighbors
+from kfriendly.training.neighbors import (
+    mutual_neighbors,
+    nearest_neighbors,
+    share_cut,
+)
 from kfriendly.training.sources import ArraySource, Source
 from kfriendly.views import Alter, DropWords, Neighbors, ViewRule
 
@@ -56,20 +60,8 @@ class Walks:
         return pairs
 
     def cut(self, labels: Tensor, n_clusters: int) -> Tensor:
-        """Compute the share of neighbours that lie in other clusters, (...).
-
-        The mean over clusters, of labels (..., n_rows): a normalised cut of the graph.
-        It needs no labels of classes, and tells good clusters from bad ones whatever
-        their shape. An empty cluster counts as cut off wholly.
-        """
-        flat = labels.reshape(-1, labels.shape[-1]).long()
-        found = []
-        for of in flat:
-            away = (of[self.neighbors.long()] != of.unsqueeze(1)).double().mean(1)
-            sizes = of.bincount(minlength=n_clusters)
-            total = of.bincount(away, minlength=n_clusters)
-            found.append(torch.where(sizes > 0, total / sizes, 1.0).mean())
-        return torch.stack(found).reshape(labels.shape[:-1])
+        """Compute the share of neighbours that lie in other clusters, (...)."""
+        return share_cut(self.neighbors, labels, n_clusters)
 
 
 @dataclass(frozen=True)
