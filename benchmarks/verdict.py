@@ -15,6 +15,8 @@ from sklearn.datasets import (
     load_iris,
     load_wine,
     make_blobs,
+    make_circles,
+    make_moons,
 )
 
 from kfriendly import DCN
@@ -40,6 +42,7 @@ def cases() -> Iterator[Case]:
     yield Case("the same, two clusters", noise, 2)
     yield Case("uniform noise, 2 columns", rng.uniform(size=(800, 2)), 4)
     yield Case("one long cloud", noise * [8, 1, 1, 1, 1, 1], 2)
+    yield Case("normal noise, 50 columns", rng.normal(size=(800, 50)), 5)
     for name, n_blobs, spread, K in (
         ("six blobs", 6, 1.0, 6),
         ("six wide blobs", 6, 4.0, 6),
@@ -49,6 +52,8 @@ def cases() -> Iterator[Case]:
             800, centers=n_blobs, n_features=8, cluster_std=spread, random_state=0
         )
         yield Case(name, X, K, y)
+    yield Case("two circles", *_shape(make_circles, noise=0.06, factor=0.5))
+    yield Case("two moons", *_shape(make_moons, noise=0.06))
     X, y = make_sigmoid_sigmoid(1_200, random_state=0)
     yield Case("synthetic, Eq. (9)", X, 4, y)
     for name, load, K in (
@@ -59,6 +64,11 @@ def cases() -> Iterator[Case]:
     ):
         found = load()
         yield Case(name, found.data, K, found.target)
+
+
+def _shape(make: Any, **given: float) -> tuple[np.ndarray, int, np.ndarray]:
+    X, y = make(1_500, random_state=0, **given)
+    return X, 2, y
 
 
 def verdict_of(case: Case) -> dict[str, Any]:
@@ -87,9 +97,10 @@ def main() -> None:
     """Print the table of the page."""
     warnings.simplefilter("ignore")
     print(
-        "| data | K | verdict | stability | silhouette | above shuffled | DCN ", end=""
+        "| data | K | verdict | stability | silhouette | parted, of shuffled ", end=""
     )
-    print("against K-means | ARI of DCN, K-means |\n|---|---|---|---|---|---|---|---|")
+    print("| DCN against K-means | ARI of DCN, K-means |")
+    print(f"|{'---|' * 8}")
     for case in cases():
         verdict = verdict_of(case)
         rules = [f"{rule['value']:.2f}" for rule in verdict["rules"][:3]]
