@@ -14,7 +14,7 @@ from torch.testing import assert_close
 
 from kfriendly import DCN
 from kfriendly.criteria import CRITERIA
-from kfriendly.defaults import resolve_views
+from kfriendly.defaults import default_hidden, resolve_views
 from kfriendly.metrics import ari
 from kfriendly.sparse_rows import SparseRows, dense
 from kfriendly.training.scaling import find_scaling
@@ -210,6 +210,13 @@ def test_auto_takes_neighbors_where_clusters_have_some_and_data_is_not_huge() ->
     assert rule(_shake, 10_000) == Altered(_shake)
     text = resolve_views("auto", sp.csr_array((500, 3)), 5)
     assert text == Neighbors(contrast=10.0, alter=DropWords())
+
+
+def test_layers_are_small_with_neighbors_and_larger_for_many_rows() -> None:
+    assert default_hidden((20_000, 784), Neighbors()) == (256, 128)
+    assert default_hidden((20_001, 784), Neighbors()) == (256, 256, 512)
+    assert default_hidden((20_001, 784)) == (500, 500, 2000)
+    assert default_hidden((20_001, 16)) == (128, 64)
 
 
 def test_partial_fit_goes_on_without_views() -> None:

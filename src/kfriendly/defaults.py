@@ -24,6 +24,8 @@ from kfriendly.views import Alter, Altered, DropWords, Neighbors, ViewRule
 # Up to this many columns a small network does, and several starts cost little; up to
 # this width of its layers it bears large steps.
 _SMALL = 256
+# More rows than this can teach a larger network where neighbours take part.
+_MANY_ROWS = 20_000
 
 # The graph takes memory for each row; a fit of more, perhaps mapped from a file, not.
 _MOST_ROWS_FOR_NEIGHBORS = 200_000
@@ -38,7 +40,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     batch = _or(params["batch_size"], default_batch_size(X))
     shape = resolve_shape(params["input_shape"], X)
     views = resolve_views(params["views"], X, K, shape)
-    build = _network(params, default_hidden(n_features, views), loss, shape)
+    build = _network(params, default_hidden(X.shape, views), loss, shape)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
     if params["pretrain_optimizer"] is not None:
@@ -203,13 +205,17 @@ def _network(
     return MLPFactory(tuple(hidden), output=output)
 
 
-def default_hidden(n_features: int, views: ViewRule | None = None) -> tuple[int, ...]:
+def default_hidden(
+    shape: tuple[int, ...], views: ViewRule | None = None
+) -> tuple[int, ...]:
     """Take the paper's MNIST widths for many columns, a small network for few.
 
-    To bring neighbours together takes a small one, whatever the columns.
+    To bring neighbours together takes a small one, whatever the columns; of many rows
+    a larger one learns more.
     """
+    n_rows, n_features = shape
     if isinstance(views, Neighbors):
-        return (256, 128)
+        return (256, 128) if n_rows <= _MANY_ROWS else (256, 256, 512)
     return (500, 500, 2000) if n_features > _SMALL else (128, 64)
 
 

@@ -203,7 +203,7 @@ class JULE(ClusterMixin, BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         generator = torch.Generator().manual_seed(int(seed))
         # Two layers of DCN's: here is no decoder that would need more.
-        hidden = default_hidden(X.shape[1])[:2]
+        hidden = default_hidden(X.shape)[:2]
         if not isinstance(self.hidden, str):
             hidden = tuple(self.hidden)
         network = MLPFactory(hidden)(X.shape[1], self.n_components, generator)
