@@ -12,11 +12,14 @@ import numpy as np
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 from commands import TINY, run
 
 from kfriendly import DCN, Neighbors
 from kfriendly.cli import fit as fit_module
+from kfriendly.cli.choices import explain
 from kfriendly.errors import TrainingDiverged
+from kfriendly.training.scaling import find_scaling
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -319,3 +322,12 @@ def test_numbers_and_categories_keep_the_weights_they_were_given(
     result = run("fit", table, "-k", 2, "--out", tmp_path / "run", *TINY)
     assert result.exit_code == 0, result.output
     assert DCN.load(tmp_path / "run" / "model").scaling_.rule == "common"
+
+
+def test_choices_say_that_texts_lose_words() -> None:
+    X = sp.csr_array(sp.random_array((90, 200), density=0.05, format="csr", rng=0))
+    model = DCN(2)
+    choices = explain(model, model._make_plan(X), find_scaling(X, "common"))
+    views = next(choice for choice in choices if choice.name == "views")
+    assert views.value == "10 neighbours, less 50% of their words"
+    assert "like words" in views.why

@@ -6,7 +6,7 @@ from kfriendly.estimator import DCN
 from kfriendly.networks import ConvFactory, MLPFactory
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import Scaling
-from kfriendly.views import Neighbors
+from kfriendly.views import DropWords, Neighbors
 
 
 class Choice(NamedTuple):
@@ -100,6 +100,9 @@ def _views(plan: Plan) -> tuple[str, str]:
     parts = [f"{plan.views.n_neighbors} neighbours"]
     if plan.views.n_steps is not None:
         parts.append(f"{plan.views.n_steps} steps")
+    if isinstance(plan.views.alter, DropWords):
+        parts.append(f"less {plan.views.alter.share:.0%} of their words")
+        return ", ".join(parts), "texts with like words belong together"
     return ", ".join(parts), "rows near each other belong together"
 
 
