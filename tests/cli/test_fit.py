@@ -325,7 +325,7 @@ def test_numbers_and_categories_keep_the_weights_they_were_given(
 
 
 def test_choices_say_that_texts_lose_words() -> None:
-    X = sp.csr_array(sp.random_array((90, 200), density=0.05, format="csr", rng=0))
+    X = sp.csr_array(sp.random_array((90, 200), density=0.1, format="csr", rng=0))
     model = DCN(2)
     choices = explain(model, model._make_plan(X), find_scaling(X, "common"))
     views = next(choice for choice in choices if choice.name == "views")
