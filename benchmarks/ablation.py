@@ -17,7 +17,7 @@ from provenance import ROOT, provenance
 
 from kfriendly import DCN, MoveImages, Neighbors
 from kfriendly.datasets import Dataset, load
-from kfriendly.defaults import resolve_shape, resolve_views
+from kfriendly.defaults import default_hidden, resolve_shape, resolve_views
 from kfriendly.metrics import acc, ari, nmi
 from kfriendly.training.plan import Plan
 
@@ -40,7 +40,7 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
     assert isinstance(rule, Neighbors)
     found: dict[str, dict[str, Any]] = {
         "all of it": {},
-        "Eq. (4) alone": {"views": None, "hidden": (256, 128)},
+        "Eq. (4) alone": {"views": None, "hidden": default_hidden(data.X.shape, rule)},
         "Eq. (4) with its own defaults": {"views": None},
         "images as tables": {"input_shape": None},
         "images that move": {},

@@ -15,12 +15,11 @@ from sklearn.datasets import (
     load_iris,
     load_wine,
     make_blobs,
-    make_circles,
-    make_moons,
 )
 
 from kfriendly import DCN
 from kfriendly.datasets import make_sigmoid_sigmoid
+from kfriendly.experiments import TABLES
 from kfriendly.inputs import Batch, Features
 from kfriendly.report.story import tell_story
 
@@ -52,8 +51,10 @@ def cases() -> Iterator[Case]:
             800, centers=n_blobs, n_features=8, cluster_std=spread, random_state=0
         )
         yield Case(name, X, K, y)
-    yield Case("two circles", *_shape(make_circles, noise=0.06, factor=0.5))
-    yield Case("two moons", *_shape(make_moons, noise=0.06))
+    for shape in TABLES["beyond-small"].cases:
+        if shape.name in ("two moons", "two circles"):
+            drawn = shape.load_for(0)
+            yield Case(shape.name, drawn.X, 2, drawn.y)
     X, y = make_sigmoid_sigmoid(1_200, random_state=0)
     yield Case("synthetic, Eq. (9)", X, 4, y)
     for name, load, K in (
@@ -64,11 +65,6 @@ def cases() -> Iterator[Case]:
     ):
         found = load()
         yield Case(name, found.data, K, found.target)
-
-
-def _shape(make: Any, **given: float) -> tuple[np.ndarray, int, np.ndarray]:
-    X, y = make(1_500, random_state=0, **given)
-    return X, 2, y
 
 
 def verdict_of(case: Case) -> dict[str, Any]:

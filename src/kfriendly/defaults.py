@@ -131,7 +131,7 @@ def resolve_views(
     if callable(views):
         return Altered(views)
     n_rows = int(X.shape[0])
-    n_neighbors = min(Neighbors.n_neighbors, n_rows // (3 * K))
+    n_neighbors = default_neighbors(n_rows, K)
     if views == "auto" and (n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS):
         return None
     n_neighbors = max(1, n_neighbors)
@@ -139,6 +139,11 @@ def resolve_views(
         return Neighbors(n_neighbors)
     # The words of a text hardly tell each other: their reconstruction weighs less.
     return Neighbors(n_neighbors, contrast=10.0, alter=DropWords())
+
+
+def default_neighbors(n_rows: int, K: int) -> int:
+    """Take ten, or a third of an average cluster if that is fewer."""
+    return min(Neighbors.n_neighbors, n_rows // (3 * K))
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

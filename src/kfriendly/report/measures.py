@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.cluster import KMeans
 
+from kfriendly.defaults import default_neighbors
 from kfriendly.estimator import DCN
 from kfriendly.metrics import (
     acc,
@@ -190,7 +191,7 @@ def _parted(model: DCN, X: Any, labels: np.ndarray) -> float | None:
     """
     n_rows, n_columns = X.shape
     K = model.n_clusters
-    n_neighbors = min(10, n_rows // (3 * K))
+    n_neighbors = default_neighbors(n_rows, K)
     if n_columns < 2 or K < 2 or n_neighbors < 1:
         return None
     noise = np.random.default_rng(0).permuted(_dense(X), axis=0)
