@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import MiniBatchKMeans
+from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 from torch import Tensor
 
@@ -21,6 +22,9 @@ _DIRECTIONS = 100
 # They are found from so many rows; of many columns from a quarter of them, and nearly.
 _ROWS_FOR_DIRECTIONS = 20_000
 _MOST_COLUMNS = 2_048
+# Topics of texts, and how much the angle between them counts beside that of words.
+_TOPICS = 20
+_TOPICS_WEIGHT = 0.2
 # Of so many images that are near as they are, those nearest after a move are taken.
 _CANDIDATES = 100
 # Up to so many rows all are compared with all. Of more, each with about 30 sqrt(n) that
@@ -45,10 +49,10 @@ def nearest_neighbors(
 ) -> Tensor:
     """Find the k nearest other rows of each row, nearest first, (n_rows, k) int32.
 
-    Rows of words, see `are_words`, are compared by the angle of their roots; others by
-    the distance of scaled rows, in their hundred strongest principal directions; images
-    of `shape` by what is left of it when one is moved by a little, Simard's tangent
-    distance.
+    Rows of words, see `are_words`, are compared by the angles of their roots and of
+    their topics; others by the distance of scaled rows, in their hundred strongest
+    principal directions; images of `shape` by what is left of it when one is moved by
+    a little, Simard's tangent distance.
     """
     if are_words(X, shape):
         return _nearest(_angles(sp.csr_array(X)), X.shape[0], k)
@@ -121,19 +125,35 @@ Distances = Callable[[slice], Tensor]
 
 
 def _angles(X: sp.csr_array) -> Distances:
-    """Compare sparse rows by minus the cosine of their roots' angle.
+    """Compare sparse rows by minus the cosine of their roots' angle, and their topics'.
 
     The roots of weights, as in Hellinger's distance, let no single word decide. All
-    words count: in a hundred directions texts have other, and worse, neighbours.
+    words count: in a hundred directions alone texts have other, and worse, neighbours.
+    Beside the words the strongest directions, where synonyms meet, help a little.
     """
     roots = sp.csr_array(X, dtype=np.float32, copy=True)
     roots.data = np.sign(roots.data) * np.sqrt(np.abs(roots.data))
     U = sp.csr_array(normalize(roots))
+    T = math.sqrt(_TOPICS_WEIGHT) * _topics(U)  # (n, d)
     if U.shape[0] * U.shape[1] <= _DENSE_VALUES:  # products are quicker filled in
-        dense = torch.from_numpy(U.toarray())
+        dense = torch.cat([torch.from_numpy(U.toarray()), T], dim=1)
         return lambda rows: -dense[rows] @ dense.T
     columns = sp.csc_array(U).T
-    return lambda rows: -torch.from_numpy((U[rows] @ columns).toarray())
+
+    def distances(rows: slice) -> Tensor:
+        words = torch.from_numpy((U[rows] @ columns).toarray())
+        return -words.addmm_(T[rows], T.T)
+
+    return distances
+
+
+def _topics(U: sp.csr_array) -> Tensor:
+    """Place texts in their strongest directions, as unit rows (n, d)."""
+    n_topics = min(_TOPICS, *(n - 1 for n in U.shape))
+    if n_topics < 1:
+        return torch.zeros(U.shape[0], 0)
+    H = TruncatedSVD(n_topics, random_state=0).fit_transform(U)
+    return torch.from_numpy(normalize(H).astype(np.float32))
 
 
 def _distances(Z: Tensor, others: Tensor) -> Distances:
