@@ -70,6 +70,11 @@ def test_texts_without_a_word_in_common_meet_in_their_topic() -> None:
     assert distances[81] < distances[82:].min()
 
 
+def test_texts_without_words_have_neighbors() -> None:
+    X = sp.csr_array((60, 50))
+    assert nearest_neighbors(X, find_scaling(X, "none"), 3).shape == (60, 3)
+
+
 @pytest.mark.parametrize("shape", [(4, 1), (2, 3), (5, 2)])
 def test_texts_too_few_for_topics_have_neighbors(shape: tuple[int, int]) -> None:
     X = sp.csr_array(np.random.RandomState(0).rand(*shape))

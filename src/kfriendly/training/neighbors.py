@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
 from kfriendly.training.images import tangents
@@ -152,8 +152,8 @@ def _topics(U: sp.csr_array) -> Tensor:
     n_topics = min(_TOPICS, *(n - 1 for n in U.shape))
     if n_topics < 1:
         return torch.zeros(U.shape[0], 0)
-    H = TruncatedSVD(n_topics, random_state=0).fit_transform(U)
-    return torch.from_numpy(normalize(H).astype(np.float32))
+    _, _, directions = randomized_svd(U, n_topics, n_iter=5, random_state=0)
+    return torch.from_numpy(normalize(U @ directions.T).astype(np.float32))
 
 
 def _distances(Z: Tensor, others: Tensor) -> Distances:
