@@ -42,7 +42,7 @@ def test_many_columns_are_turned_without_changing_the_order() -> None:
 
 def test_sparse_rows_are_compared_by_the_angles_of_roots_and_topics() -> None:
     rng = np.random.RandomState(0)
-    X = rng.rand(150, 40) * (rng.rand(150, 40) < 0.3) * rng.rand(150, 1) * 10
+    X = rng.rand(150, 25) * (rng.rand(150, 25) < 0.3) * rng.rand(150, 1) * 10
     X[:, 0] += 0.1
     U = normalize(np.sqrt(X))
     left, strength, _ = np.linalg.svd(U, full_matrices=False)
@@ -52,12 +52,13 @@ def test_sparse_rows_are_compared_by_the_angles_of_roots_and_topics() -> None:
     expected = np.argsort(-nearness, axis=1)[:, :6]
     sparse = sp.csr_array(X)
     found = nearest_neighbors(sparse, find_scaling(sparse, "common"), 6)
-    assert (found.numpy() == expected).mean() > 0.95  # directions are found nearly
+    # Of 25 columns the twenty strongest directions are found exactly.
+    assert (found.numpy() == expected).mean() > 0.99
 
 
 def test_texts_without_a_word_in_common_meet_in_their_topic() -> None:
     # Rows 0 to 79 hold either of two synonyms and the topic's words; 80 and 81 hold one
-    # synonym each and a word of their own. Row 82 has another topic.
+    # synonym each and a word of their own. All others have another topic.
     rng = np.random.RandomState(0)
     X = np.zeros((120, 60))
     X[:80, :10] = rng.rand(80, 10) < 0.5

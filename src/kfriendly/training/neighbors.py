@@ -134,26 +134,21 @@ def _angles(X: sp.csr_array) -> Distances:
     roots = sp.csr_array(X, dtype=np.float32, copy=True)
     roots.data = np.sign(roots.data) * np.sqrt(np.abs(roots.data))
     U = sp.csr_array(normalize(roots))
-    T = math.sqrt(_TOPICS_WEIGHT) * _topics(U)  # (n, d)
+    U = sp.hstack([U, math.sqrt(_TOPICS_WEIGHT) * _topics(U)], format="csr")
     if U.shape[0] * U.shape[1] <= _DENSE_VALUES:  # products are quicker filled in
-        dense = torch.cat([torch.from_numpy(U.toarray()), T], dim=1)
+        dense = torch.from_numpy(U.toarray())
         return lambda rows: -dense[rows] @ dense.T
     columns = sp.csc_array(U).T
-
-    def distances(rows: slice) -> Tensor:
-        words = torch.from_numpy((U[rows] @ columns).toarray())
-        return -words.addmm_(T[rows], T.T)
-
-    return distances
+    return lambda rows: -torch.from_numpy((U[rows] @ columns).toarray())
 
 
-def _topics(U: sp.csr_array) -> Tensor:
+def _topics(U: sp.csr_array) -> sp.csr_array:
     """Place texts in their strongest directions, as unit rows (n, d)."""
     n_topics = min(_TOPICS, *(n - 1 for n in U.shape))
     if n_topics < 1:
-        return torch.zeros(U.shape[0], 0)
+        return sp.csr_array((U.shape[0], 0), dtype=U.dtype)
     _, _, directions = randomized_svd(U, n_topics, n_iter=5, random_state=0)
-    return torch.from_numpy(normalize(U @ directions.T).astype(np.float32))
+    return sp.csr_array(normalize(U @ directions.T), dtype=U.dtype)
 
 
 def _distances(Z: Tensor, others: Tensor) -> Distances:
