@@ -91,6 +91,15 @@ def test_images_are_moved_by_a_convolutional_network_too() -> None:
     assert model.fit(X).history_[-1].contrast > 0
 
 
+@pytest.mark.parametrize(("n_rows", "moves"), [(20_000, True), (20_001, False)])
+def test_images_are_moved_where_they_are_few(n_rows: int, moves: bool) -> None:
+    X = np.empty((n_rows, 12))
+    rule = resolve_views("auto", X, 5, (3, 4))
+    assert isinstance(rule, Neighbors)
+    expected = MoveImages((3, 4), shift=4 / 28, degrees=5.0, stretch=0.05)
+    assert rule.alter == (expected if moves else None)
+
+
 def test_move_images_keeps_images_where_nothing_moves() -> None:
     x = torch.rand(5, 36)
     still = MoveImages((6, 6), shift=0.0, degrees=0.0, stretch=0.0)

@@ -1,6 +1,7 @@
 """What "auto" means: choices that follow from the shape of the data."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,20 @@ from kfriendly.training.objective import Objective
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import ScaleRule
 from kfriendly.training.words import are_words
-from kfriendly.views import Alter, Altered, DropWords, Neighbors, ViewRule
+from kfriendly.views import (
+    Alter,
+    Altered,
+    DropWords,
+    MoveImages,
+    Neighbors,
+    ViewRule,
+)
 
 # Up to this many columns a small network does, and several starts cost little; up to
 # this width of its layers it bears large steps.
 _SMALL = 256
-# More rows than this can teach a larger network where neighbours take part.
+# More rows than this can teach a larger network where neighbours take part, and are
+# not learned by heart.
 _MANY_ROWS = 20_000
 
 # The graph takes memory for each row; a fit of more, perhaps mapped from a file, not.
@@ -125,7 +134,11 @@ def resolve_views(
     K: int,
     shape: tuple[int, ...] | None = None,
 ) -> ViewRule | None:
-    """Take ten neighbours, of small clusters fewer, and of large data none."""
+    """Take ten neighbours, of small clusters fewer, and of large data none.
+
+    Texts at the end of a walk lose words, and images are moved if they are few: new
+    ones are placed better for it.
+    """
     if views is None or isinstance(views, Neighbors | Altered):
         return views
     if callable(views):
@@ -134,11 +147,18 @@ def resolve_views(
     n_neighbors = default_neighbors(n_rows, K)
     if views == "auto" and (n_neighbors < 3 or n_rows > _MOST_ROWS_FOR_NEIGHBORS):
         return None
-    n_neighbors = max(1, n_neighbors)
-    if not are_words(X, shape):
-        return Neighbors(n_neighbors)
-    # The words of a text hardly tell each other: their reconstruction weighs less.
-    return Neighbors(n_neighbors, contrast=10.0, alter=DropWords())
+    rule = Neighbors(max(1, n_neighbors))
+    if are_words(X, shape):
+        # Words of a text hardly tell each other: their reconstruction weighs less.
+        return replace(rule, contrast=10.0, alter=DropWords())
+    if shape is not None and n_rows <= _MANY_ROWS:
+        return replace(rule, alter=slight_moves(shape))
+    return rule
+
+
+def slight_moves(shape: tuple[int, ...]) -> MoveImages:
+    """Move images by a pixel in 28: few would be learned by heart as they are."""
+    return MoveImages(shape, shift=shape[-1] / 28, degrees=5.0, stretch=0.05)
 
 
 def default_neighbors(n_rows: int, K: int) -> int:

@@ -331,3 +331,12 @@ def test_choices_say_that_texts_lose_words() -> None:
     views = next(choice for choice in choices if choice.name == "views")
     assert views.value == "10 neighbours, less 50% of their words"
     assert "like words" in views.why
+
+
+def test_choices_say_that_images_are_moved() -> None:
+    X = np.random.default_rng(0).random((90, 64))
+    model = DCN(2, input_shape=(8, 8))
+    choices = explain(model, model._make_plan(X), find_scaling(X, "common"))
+    views = next(choice for choice in choices if choice.name == "views")
+    assert views.value == "10 neighbours, moved by up to 0.29 pixels"
+    assert "images" in views.why

@@ -6,7 +6,7 @@ from kfriendly.estimator import DCN
 from kfriendly.networks import ConvFactory, MLPFactory
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import Scaling
-from kfriendly.views import DropWords, Neighbors
+from kfriendly.views import DropWords, MoveImages, Neighbors
 
 
 class Choice(NamedTuple):
@@ -103,6 +103,9 @@ def _views(plan: Plan) -> tuple[str, str]:
     if isinstance(plan.views.alter, DropWords):
         parts.append(f"less {plan.views.alter.share:.0%} of their words")
         return ", ".join(parts), "texts with like words belong together"
+    if isinstance(plan.views.alter, MoveImages):
+        parts.append(f"moved by up to {plan.views.alter.shift:.2g} pixels")
+        return ", ".join(parts), "images near each other belong together, moved or not"
     return ", ".join(parts), "rows near each other belong together"
 
 
