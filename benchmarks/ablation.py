@@ -15,14 +15,22 @@ from typing import Any
 
 from provenance import ROOT, provenance
 
-from kfriendly import DCN, MoveImages, Neighbors
+from kfriendly import DCN, DropWords, MoveImages, Neighbors
 from kfriendly.datasets import Dataset, load
 from kfriendly.defaults import default_hidden, resolve_shape, resolve_views
 from kfriendly.metrics import acc, ari, nmi
 from kfriendly.training.plan import Plan
 
 RESULTS = ROOT / "results" / "ablation.jsonl"
-DATA = ("digits", "rcv1-20", "pendigits", "mnist-test", "synthetic-9", "20newsgroups")
+DATA = (
+    "digits",
+    "rcv1-20",
+    "pendigits",
+    "mnist-test",
+    "fashion-mnist-test",
+    "synthetic-9",
+    "20newsgroups",
+)
 
 
 class WithoutRamp(DCN):
@@ -43,7 +51,8 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "Eq. (4) alone": {"views": None, "hidden": default_hidden(data.X.shape, rule)},
         "Eq. (4) with its own defaults": {"views": None},
         "images as tables": {"input_shape": None},
-        "images that move": {},
+        "images that stay": {"views": replace(rule, alter=None)},
+        "images moved twice as far": {},
         "walks of one step": {"views": replace(rule, n_steps=1)},
         "walks of 20 steps": {"views": replace(rule, n_steps=20)},
         "no contrast": {"views": replace(rule, contrast=0.0)},
@@ -56,23 +65,24 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "larger layers": {"hidden": (256, 256, 512)},
         "four starts": {"n_init": 4},
     }
-    if rule.alter is None:
-        del found["no words lost"]
     if shape is None:
-        del found["images as tables"], found["images that move"]
+        for name in [name for name in found if name.startswith("images")]:
+            del found[name]
     else:
         moves = MoveImages(shape, shift=shape[-1] / 14)
-        found["images that move"]["views"] = replace(rule, alter=moves)
+        found["images moved twice as far"]["views"] = replace(rule, alter=moves)
+    if not isinstance(rule.alter, DropWords):
+        del found["no words lost"]
     return found
 
 
 def load_rows(name: str) -> Dataset:
-    """Load a data set; of MNIST the test images."""
+    """Load a data set; of image sets the test images."""
     if name == "rcv1-20":
         return load("rcv1-sample", n_clusters=20)
-    if name != "mnist-test":
+    if not name.endswith("-test"):
         return load(name)
-    data = load("mnist")
+    data = load(name.removesuffix("-test"))
     return data._replace(X=data.X[-10_000:], y=data.y[-10_000:])
 
 
