@@ -17,6 +17,7 @@ from kfriendly.criteria import CRITERIA
 from kfriendly.defaults import default_hidden, resolve_views
 from kfriendly.metrics import ari
 from kfriendly.sparse_rows import SparseRows, dense
+from kfriendly.training.neighbors import share_cut
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
 from kfriendly.training.views import Walks, beside, make_views, walk
@@ -96,8 +97,7 @@ def test_images_are_moved_where_they_are_few(n_rows: int, moves: bool) -> None:
     X = np.empty((n_rows, 12))
     rule = resolve_views("auto", X, 5, (3, 4))
     assert isinstance(rule, Neighbors)
-    expected = MoveImages((3, 4), shift=4 / 28, degrees=5.0, stretch=0.05)
-    assert rule.alter == (expected if moves else None)
+    assert rule.alter == (MoveImages((3, 4), shift=4 / 14) if moves else None)
 
 
 def test_move_images_keeps_images_where_nothing_moves() -> None:
@@ -234,26 +234,32 @@ def test_partial_fit_goes_on_without_views() -> None:
     assert ari(y, model.partial_fit(X[:150]).predict(X)) > 0.9
 
 
-def test_cut_is_the_mean_share_of_neighbors_elsewhere_by_hand() -> None:
-    neighbors = torch.tensor([[1, 2], [0, 2], [3, 1], [2, 0]], dtype=torch.int32)
-    walks = Walks(neighbors, neighbors, 1)
+def test_cut_is_the_mean_share_of_rows_elsewhere_by_hand() -> None:
+    near = torch.tensor([[1, 2], [0, 2], [3, 1], [2, 0]], dtype=torch.int32)
     labels = torch.tensor([[0, 0, 1, 1], [0, 0, 0, 0]])
     # Cluster 0: row 0 has one of two away, row 1 too; cluster 1: 1 of 2 and 1 of 2.
     # All in one cluster: nothing is away, but the empty one counts as one.
-    assert walks.cut(labels, 2).tolist() == [0.5, 0.5]
+    assert share_cut(near, labels, 2).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(("n_steps", "share"), [(1, 1.0), (2, 0.0), (3, 1.0)])
+def test_cut_of_walks_is_by_where_they_end(n_steps: int, share: float) -> None:
+    ring = torch.tensor([[1], [2], [3], [0]], dtype=torch.int32)
+    labels = torch.tensor([0, 1, 0, 1])
+    assert Walks(ring, n_steps).cut(labels, 2) == share
 
 
 def test_start_takes_what_cuts_the_graph_least() -> None:
     X, y = _blobs()
     model = DCN(3, views=Neighbors(5, 2), **QUICK).fit(X)
     assert ari(y, model.initial_labels_) > 0.95
-    assert model.start_scores_.min() < 0.02  # hardly any neighbour in another cluster
+    assert model.start_scores_.min() < 0.02  # hardly any walk ends in another
 
 
 def test_walks_go_from_neighbour_to_neighbour_and_stand_behind_their_samples() -> None:
     ring = torch.tensor([[1], [2], [3], [4], [0]], dtype=torch.int32)
     rows = TensorSource(torch.arange(5.0).unsqueeze(1))
-    pairs = Walks(ring, ring, 3).draw(rows, torch.Generator())
+    pairs = Walks(ring, 3).draw(rows, torch.Generator())
     found = dense(pairs(torch.tensor([0, 4])))
     assert found.flatten().tolist() == [0, 4, 3, 2]
 
@@ -261,7 +267,7 @@ def test_walks_go_from_neighbour_to_neighbour_and_stand_behind_their_samples() -
 def test_the_row_at_the_end_of_a_walk_is_altered_and_the_sample_is_not() -> None:
     ring = torch.tensor([[1], [2], [0]], dtype=torch.int32)
     rows = TensorSource(torch.arange(3.0).unsqueeze(1))
-    walks = Walks(ring, ring, 1, lambda x, rng: x + 10.0)
+    walks = Walks(ring, 1, lambda x, rng: x + 10.0)
     found = dense(walks.draw(rows, torch.Generator())(torch.tensor([0, 2])))
     assert found.flatten().tolist() == [0, 2, 11, 10]
 

@@ -294,9 +294,9 @@ def _is_stale(lock: Path, host: Any) -> bool:
 
 def _check_graph(walks: Walks, *, n_rows: int) -> None:
     """Refuse a graph of other rows. Raises ValueError."""
-    for graph in (walks.neighbors, walks.mutual):
-        if len(graph) != n_rows or graph.min() < 0 or graph.max() >= n_rows:
-            raise ValueError("its graph of neighbours has rows that are not there")
+    graph = walks.mutual
+    if len(graph) != n_rows or graph.min() < 0 or graph.max() >= n_rows:
+        raise ValueError("its graph of neighbours has rows that are not there")
 
 
 def _comparable(parameters: dict[str, Any]) -> dict[str, Any]:

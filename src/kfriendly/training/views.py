@@ -41,7 +41,6 @@ class Views(Protocol):
 class Walks:
     """A view is the row where a walk from neighbour to neighbour ends, or a copy."""
 
-    neighbors: Tensor  # (n_rows, k)
     mutual: Tensor  # (n_rows, k)
     n_steps: int
     alter: Alter | None = None
@@ -60,8 +59,15 @@ class Walks:
         return pairs
 
     def cut(self, labels: Tensor, n_clusters: int) -> Tensor:
-        """Compute the share of neighbours that lie in other clusters, (...)."""
-        return share_cut(self.neighbors, labels, n_clusters)
+        """Compute the share of walks that end in other clusters, (...).
+
+        As many set out from each row as it has neighbours, the same for all labels.
+        Neighbours alone would let a digit that is written in two ways pass for two.
+        """
+        rng = torch.Generator().manual_seed(0)
+        walks = range(self.mutual.shape[1])
+        ends = torch.stack([walk(self.mutual, self.n_steps, rng) for _ in walks], 1)
+        return share_cut(ends, labels, n_clusters)
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,7 @@ def make_views(
     a_quarter = max(2, source.n_rows // (4 * n_clusters))  # of a cluster on average
     mutual = mutual_neighbors(nearest, a_quarter)
     n_steps = rule.n_steps or walk_length(source, mutual, n_clusters)
-    return Walks(nearest, mutual, n_steps, rule.alter)
+    return Walks(mutual, n_steps, rule.alter)
 
 
 def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
