@@ -63,7 +63,6 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "a mixture start": {"init": "mixture"},
         "smaller layers": {"hidden": (128, 64)},
         "larger layers": {"hidden": (256, 256, 512)},
-        "four starts": {"n_init": 4},
     }
     if shape is None:
         for name in [name for name in found if name.startswith("images")]:
@@ -87,7 +86,7 @@ def load_rows(name: str) -> Dataset:
 
 
 def run(names: list[str]) -> None:
-    """Fit what is missing, one start each: starts are alike (see `picks`)."""
+    """Fit what is missing, one start each: starts are alike (`starts.py`)."""
     done = {(row["data"], row["variant"]) for row in read()}
     for name in names:
         data = load_rows(name)
@@ -105,13 +104,6 @@ def run(names: list[str]) -> None:
                 "data": name,
                 "variant": variant,
                 "scores": scores,
-                # What the choice went by, and what would have been right.
-                "starts": [
-                    [round(float(score), 5), round(nmi(data.y, labels), 4)]
-                    for score, labels in zip(
-                        model.start_scores_, model.start_labels_, strict=True
-                    )
-                ],
                 "seconds": round(time.perf_counter() - began, 1),
                 **provenance(),
             }
@@ -143,23 +135,6 @@ def report() -> None:
             scores = [f"{score:.3f}".lstrip("0") for score in (found or [[]])[0]]
             cells.append("/".join(scores))
         print(f"| {variant} | {' | '.join(cells)} |")
-    print(f"\n{picks(rows)}")
-
-
-def picks(rows: list[dict[str, Any]]) -> str:
-    """Say how often the start that was kept is the best."""
-    several = [row["starts"] for row in rows if len(row["starts"]) > 1]
-    kept = [min(starts)[1] for starts in several]
-    best = [max(score for _, score in starts) for starts in several]
-    mean = [sum(score for _, score in starts) / len(starts) for starts in several]
-    n_best = sum(a == b for a, b in zip(kept, best, strict=True))
-    lost = sum(best) / len(best) - sum(kept) / len(kept)
-    won = sum(kept) / len(kept) - sum(mean) / len(mean)
-    return (
-        f"Of {len(several)} fits of several starts the cut kept the one of the highest "
-        f"NMI in {n_best}; on average it lost {lost:.4f} to the best, and won "
-        f"{won:.4f} over a start at random."
-    )
 
 
 def main() -> None:
