@@ -52,7 +52,7 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         "Eq. (4) with its own defaults": {"views": None},
         "images as tables": {"input_shape": None},
         "images that stay": {"views": replace(rule, alter=None)},
-        "images moved half as far": {},
+        "images moved twice as far": {},
         "walks of one step": {"views": replace(rule, n_steps=1)},
         "walks of 20 steps": {"views": replace(rule, n_steps=20)},
         "no contrast": {"views": replace(rule, contrast=0.0)},
@@ -68,8 +68,8 @@ def variants(data: Dataset) -> dict[str, dict[str, Any]]:
         for name in [name for name in found if name.startswith("images")]:
             del found[name]
     else:
-        moves = MoveImages(shape, shift=shape[-1] / 28, degrees=5.0, stretch=0.05)
-        found["images moved half as far"]["views"] = replace(rule, alter=moves)
+        moves = MoveImages(shape, shift=shape[-1] / 14)
+        found["images moved twice as far"]["views"] = replace(rule, alter=moves)
     if not isinstance(rule.alter, DropWords):
         del found["no words lost"]
     return found

@@ -97,7 +97,8 @@ def test_images_are_moved_where_they_are_few(n_rows: int, moves: bool) -> None:
     X = np.empty((n_rows, 12))
     rule = resolve_views("auto", X, 5, (3, 4))
     assert isinstance(rule, Neighbors)
-    assert rule.alter == (MoveImages((3, 4), shift=4 / 14) if moves else None)
+    expected = MoveImages((3, 4), shift=4 / 28, degrees=5.0, stretch=0.05)
+    assert rule.alter == (expected if moves else None)
 
 
 def test_move_images_keeps_images_where_nothing_moves() -> None:

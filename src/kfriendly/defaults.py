@@ -152,9 +152,13 @@ def resolve_views(
         # Words of a text hardly tell each other: their reconstruction weighs less.
         return replace(rule, contrast=10.0, alter=DropWords())
     if shape is not None and n_rows <= _MANY_ROWS:
-        # Few images would be learned by heart as they are.
-        return replace(rule, alter=MoveImages(shape, shift=shape[-1] / 14))
+        return replace(rule, alter=slight_moves(shape))
     return rule
+
+
+def slight_moves(shape: tuple[int, ...]) -> MoveImages:
+    """Move images by a pixel in 28: few would be learned by heart as they are."""
+    return MoveImages(shape, shift=shape[-1] / 28, degrees=5.0, stretch=0.05)
 
 
 def default_neighbors(n_rows: int, K: int) -> int:

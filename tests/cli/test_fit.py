@@ -338,5 +338,5 @@ def test_choices_say_that_images_are_moved() -> None:
     model = DCN(2, input_shape=(8, 8))
     choices = explain(model, model._make_plan(X), find_scaling(X, "common"))
     views = next(choice for choice in choices if choice.name == "views")
-    assert views.value == "10 neighbours, moved by up to 0.57 pixels"
+    assert views.value == "10 neighbours, moved by up to 0.29 pixels"
     assert "images" in views.why

@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from kfriendly.defaults import resolve_views
+from kfriendly.defaults import resolve_views, slight_moves
 from kfriendly.training.neighbors import nearest_neighbors
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.words import are_words
-from kfriendly.views import MoveImages, Neighbors
+from kfriendly.views import Neighbors
 
 
 def _counts(n_columns: int = 200, filled: float = 0.05) -> np.ndarray:
@@ -34,7 +34,7 @@ def test_dense_rows_that_are_nearly_all_zero_are_words() -> None:
 )
 def test_other_rows_are_not(X: np.ndarray, shape: tuple[int, int] | None) -> None:
     assert not are_words(X, shape)
-    alter = None if shape is None else MoveImages(shape, shift=shape[-1] / 14)
+    alter = None if shape is None else slight_moves(shape)
     assert resolve_views("auto", X, 5, shape) == Neighbors(10, alter=alter)
 
 
