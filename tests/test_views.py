@@ -243,6 +243,12 @@ def test_cut_is_the_mean_share_of_rows_elsewhere_by_hand() -> None:
     assert share_cut(near, labels, 2).tolist() == [0.5, 0.5]
 
 
+def test_cut_of_walks_of_one_step_is_that_of_the_graph() -> None:
+    near = torch.tensor([[1, 2], [0, 2], [3, 1], [2, 0]], dtype=torch.int32)
+    labels = torch.tensor([[0, 0, 1, 1], [0, 0, 0, 1]])
+    assert_close(Walks(near, 1).cut(labels, 2), share_cut(near, labels, 2))
+
+
 @pytest.mark.parametrize(("n_steps", "share"), [(1, 1.0), (2, 0.0), (3, 1.0)])
 def test_cut_of_walks_is_by_where_they_end(n_steps: int, share: float) -> None:
     ring = torch.tensor([[1], [2], [3], [0]], dtype=torch.int32)

@@ -61,12 +61,11 @@ class Walks:
     def cut(self, labels: Tensor, n_clusters: int) -> Tensor:
         """Compute the share of walks that end in other clusters, (...).
 
-        As many set out from each row as it has neighbours, the same for all labels.
+        One sets out from each row by way of each neighbour, the same for all labels.
         Neighbours alone would let a digit that is written in two ways pass for two.
         """
         rng = torch.Generator().manual_seed(0)
-        walks = range(self.mutual.shape[1])
-        ends = torch.stack([walk(self.mutual, self.n_steps, rng) for _ in walks], 1)
+        ends = walk(self.mutual, self.n_steps - 1, rng, self.mutual)  # (n_rows, k)
         return share_cut(ends, labels, n_clusters)
 
 
@@ -166,13 +165,15 @@ def walk_length(source: Source, mutual: Tensor, n_clusters: int) -> int:
     return n_steps
 
 
-def walk(mutual: Tensor, n_steps: int, rng: torch.Generator) -> Tensor:
-    """Walk from every row and return where each walk ends, (n_rows,).
+def walk(
+    mutual: Tensor, n_steps: int, rng: torch.Generator, at: Tensor | None = None
+) -> Tensor:
+    """Walk from every row, or from those given, and return where each walk ends.
 
     Two walks of t steps are one of 2 t: `reach` (n_rows, k) holds ends of walks of 1,
     2, 4, ... steps, so that long walks cost little more than short ones.
     """
-    at, reach = torch.arange(len(mutual)), mutual
+    at, reach = torch.arange(len(mutual)) if at is None else at, mutual
     while True:
         if n_steps % 2:
             at = _go(reach, at, rng)
