@@ -121,6 +121,8 @@ class DCN(
         that a callable alters, such as `MoveImages` or `DropWords`. None is Eq. (4) as
         printed.
         "auto" is "neighbors" for up to 200,000 rows, if clusters have nine on average.
+        Of neighbours that are texts half the words are lost, and images are moved by a
+        little if there are at most 20,000: new rows are placed better for it.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
         it from the two terms after pre-training, so that units do not matter.
