@@ -7,12 +7,12 @@ Appends to results/ablation.jsonl and goes on where it stopped.
 """
 
 import argparse
-import json
 import time
 import warnings
 from dataclasses import replace
 from typing import Any
 
+from lines import append_line, read_lines
 from provenance import ROOT, provenance
 
 from kfriendly import DCN, DropWords, MoveImages, Neighbors
@@ -87,7 +87,7 @@ def load_rows(name: str) -> Dataset:
 
 def run(names: list[str]) -> None:
     """Fit what is missing, one start each: starts are alike (`starts.py`)."""
-    done = {(row["data"], row["variant"]) for row in read()}
+    done = {(row["data"], row["variant"]) for row in read_lines(RESULTS)}
     for name in names:
         data = load_rows(name)
         for variant, parameters in variants(data).items():
@@ -107,21 +107,12 @@ def run(names: list[str]) -> None:
                 "seconds": round(time.perf_counter() - began, 1),
                 **provenance(),
             }
-            print(row, flush=True)
-            with RESULTS.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-
-
-def read() -> list[dict[str, Any]]:
-    """Read all results so far."""
-    if not RESULTS.exists():
-        return []
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+            append_line(RESULTS, row)
 
 
 def report() -> None:
     """Print the table of docs/views.md."""
-    rows = read()
+    rows = read_lines(RESULTS)
     names = [name for name in DATA if any(row["data"] == name for row in rows)]
     print(f"| variant | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
     for variant in dict.fromkeys(row["variant"] for row in rows):

@@ -18,6 +18,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from lines import append_line, read_lines
 from provenance import ROOT, provenance
 
 from kfriendly.experiments import TABLES
@@ -117,7 +118,9 @@ def run(data: list[str], methods: list[str], seeds: int) -> None:
             if method not in FEW.get(name, METHODS):
                 continue
             for seed in range(seeds):
-                done = {(r["data"], r["method"], r["seed"]) for r in _rows()}
+                done = {
+                    (r["data"], r["method"], r["seed"]) for r in read_lines(RESULTS)
+                }
                 if (name, method, seed) not in done:
                     _run_apart(name, method, seed)
 
@@ -129,21 +132,12 @@ def _run_apart(data: str, method: str, seed: int) -> None:
         print(f"{data}, {method}: failed\n{done.stderr[-2000:]}", flush=True)
         return
     for row in json.loads(done.stdout.splitlines()[-1]):
-        line = json.dumps(row | provenance())
-        with RESULTS.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-        print(line, flush=True)
-
-
-def _rows() -> list[dict[str, Any]]:
-    if not RESULTS.exists():
-        return []
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+        append_line(RESULTS, row | provenance())
 
 
 def report() -> None:
     """Write the page: one table a data set, then what is below the paper and why."""
-    rows = _rows()
+    rows = read_lines(RESULTS)
     parts = [
         "# Baselines\n",
         "Made by `make baselines` (`benchmarks/baselines.py`; results in "

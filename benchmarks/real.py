@@ -6,10 +6,10 @@ Appends to results/real.jsonl. No label is used but for the scores.
 """
 
 import argparse
-import json
 import time
 import warnings
 
+from lines import append_line
 from provenance import ROOT, provenance
 from sklearn.cluster import KMeans
 
@@ -47,10 +47,7 @@ def run(name: str, seed: int) -> None:
         for method, found in labels.items()
     }
     row = {"data": name, "seed": seed, "scores": scores, "seconds": round(seconds)}
-    row |= provenance()
-    with RESULTS.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
-    print(row, flush=True)
+    append_line(RESULTS, row | provenance())
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ and (8); the default takes the latent samples from before it. Appends to
 results/reuse.jsonl what is not yet there, and prints the means.
 """
 
-import json
 import statistics
 import warnings
 from dataclasses import replace
 from typing import Any
 
+from lines import append_line, read_lines
 from provenance import ROOT, provenance
 
 from kfriendly import DCN, datasets
@@ -45,7 +45,7 @@ METHODS: dict[str, type[DCN]] = {"once": DCN, "twice": AsPrinted}
 
 def run() -> None:
     """Fit all that is not yet in the results."""
-    done = {(row["data"], row["seed"], row["encoded"]) for row in read()}
+    done = {(row["data"], row["seed"], row["encoded"]) for row in read_lines(RESULTS)}
     for seed in SEEDS:
         for name in DATA:
             X, y = load(name, seed)
@@ -57,20 +57,14 @@ def run() -> None:
                     labels = method(len(set(y)), random_state=seed).fit_predict(X)
                 scores = [round(score(y, labels), 4) for score in (nmi, ari, acc)]
                 row = {"data": name, "seed": seed, "encoded": encoded, "scores": scores}
-                with RESULTS.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row | provenance()) + "\n")
-
-
-def read() -> list[dict[str, Any]]:
-    """Read the results there are."""
-    if not RESULTS.exists():
-        return []
-    return [json.loads(line) for line in RESULTS.read_text("utf-8").splitlines()]
+                append_line(RESULTS, row | provenance())
 
 
 def report() -> None:
     """Print mean scores and how often either way had the higher NMI."""
-    rows = {(r["data"], r["encoded"], r["seed"]): r["scores"] for r in read()}
+    rows = {
+        (r["data"], r["encoded"], r["seed"]): r["scores"] for r in read_lines(RESULTS)
+    }
     for name in DATA:
         found = {
             encoded: [

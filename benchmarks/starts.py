@@ -8,11 +8,10 @@ on where it stopped.
 """
 
 import argparse
-import json
 import warnings
-from typing import Any
 
 import numpy as np
+from lines import append_line, read_lines
 from provenance import ROOT, provenance
 
 from kfriendly import DCN
@@ -29,7 +28,7 @@ SEEDS = (100, 101, 102)  # of no other table
 
 def run(names: list[str]) -> None:
     """Fit what is missing."""
-    done = {(row["data"], row["seed"]) for row in read()}
+    done = {(row["data"], row["seed"]) for row in read_lines(RESULTS)}
     for name in names:
         for seed in SEEDS:
             if (name, seed) in done:
@@ -48,21 +47,12 @@ def run(names: list[str]) -> None:
                 ],
                 **provenance(),
             }
-            print(row, flush=True)
-            with RESULTS.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-
-
-def read() -> list[dict[str, Any]]:
-    """Read all results so far."""
-    if not RESULTS.exists():
-        return []
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+            append_line(RESULTS, row)
 
 
 def report() -> None:
     """Print the table."""
-    rows = read()
+    rows = read_lines(RESULTS)
     print(
         "| data | NMI of the start kept | of one at random | of the best "
         "| of the worst | best kept |\n|---|---|---|---|---|---|"

@@ -8,12 +8,12 @@ from) and DCN of a draw have the same pre-trained weights, those of the chosen s
 """
 
 import argparse
-import json
 import time
 import warnings
 from typing import Any
 
 import numpy as np
+from lines import append_line, read_lines
 from provenance import ROOT, provenance
 from sklearn.cluster import KMeans
 
@@ -31,16 +31,14 @@ EQUATIONS = {"sigmoid_sigmoid": 9, "sigmoid_squared": 10, "tanh_sigmoid": 11}
 
 def run() -> None:
     """Run every draw that is not yet in the results."""
-    done = {(row["model"], row["draw"]) for row in read()}
+    done = {(row["model"], row["draw"]) for row in read_lines(RESULTS)}
     made_by = provenance()
     for draw in DRAWS:
         for model in SYNTHETIC:
             if (model, draw) not in done:
                 row = {"model": model, "draw": draw, **measure(model, draw)}
                 row |= {**made_by, "n_init": N_INIT}
-                with RESULTS.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
-                print(row, flush=True)
+                append_line(RESULTS, row)
 
 
 def measure(model: str, draw: int) -> dict[str, Any]:
@@ -71,7 +69,7 @@ def measure(model: str, draw: int) -> dict[str, Any]:
 
 def report() -> None:
     """Write the distribution over draws as a page."""
-    rows = read()
+    rows = read_lines(RESULTS)
     lines = [
         "# The synthetic models, twenty draws each",
         "",
@@ -145,19 +143,6 @@ What to make of it:
   by the frozen rule. Draw 0 had been seen before: that of (9) in the demo, and all
   three in a first run that was stopped there to mend faults found by tests.
 """.splitlines()
-
-
-def read() -> list[dict[str, Any]]:
-    """Read the results; a last line cut short by an interrupted run is left out."""
-    if not RESULTS.exists():
-        return []
-    rows = []
-    for line in RESULTS.read_text(encoding="utf-8").splitlines():
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
-            print(f"Left out of {RESULTS}, not complete: {line[:60]}")
-    return rows
 
 
 if __name__ == "__main__":

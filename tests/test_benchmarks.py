@@ -1,5 +1,8 @@
 """The arithmetic of the benchmarks; what they time is tested elsewhere."""
 
+from pathlib import Path
+
+import lines
 import numpy as np
 import pytest
 import timing
@@ -54,3 +57,12 @@ def test_every_job_runs() -> None:
     assert workloads.joint(X, widths, 20, 2)() > 0
     assert workloads.matmul(8)() > 0
     assert workloads.products(widths, 20, 1)() > 0
+
+
+def test_lines_come_back_but_for_one_that_was_cut(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    assert lines.read_lines(path) == []
+    for n in (1, 2):
+        lines.append_line(path, {"n": n})
+    path.write_text(path.read_text() + '{"n": ')
+    assert lines.read_lines(path) == [{"n": 1}, {"n": 2}]
