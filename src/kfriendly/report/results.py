@@ -92,7 +92,7 @@ _STYLE = """
   --soft: #9aa; --line: #333a44; --mark: #1d2a3d; } }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 1.5rem; }
+main { max-width: 72rem; margin: 0 auto; padding: 1.5rem; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 nav ul { columns: 2; padding-left: 1.2rem; } a { color: inherit; }
 p { color: var(--soft); max-width: 46rem; } code { font-size: .9em; }

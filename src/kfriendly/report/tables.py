@@ -36,7 +36,15 @@ def table_section(table: Table, rows: Sequence[Row]) -> Section:
         notes.append(f"Quick looks on {counts} rows are marked and do not compare.")
     commits = ", ".join(sorted({row.commit for row in rows}))
     notes.append(f"Made by `kfriendly paper run {table.key}`; commits {commits}.")
-    return Section(table.key, table.title, HEAD, tuple(lines), notes=tuple(notes))
+    head, *filled = _without_empty([HEAD, *lines])
+    return Section(table.key, table.title, head, tuple(filled), notes=tuple(notes))
+
+
+def _without_empty(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Leave out columns that have nothing but a head, but for the first three."""
+    kept = [i for i, cells in enumerate(zip(*lines, strict=True)) if any(cells[1:])]
+    kept = sorted({0, 1, 2, *kept})
+    return [tuple(line[i] for i in kept) for line in lines]
 
 
 def _lines(
