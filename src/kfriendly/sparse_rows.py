@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from kfriendly.products import multiply, multiply_transposed
+
 # A Tensor, or SparseRows where a network takes them. Any: most networks never meet the
 # latter, and need not say so.
 Rows = Any
@@ -84,7 +86,8 @@ class SparseRows:
         the weights once, not once a row.
         """
         c = b + self.u
-        h_WW, c_W, z_W = h @ (W.mT @ W), c @ W, self._sparse_times(W)  # (n, R)
+        WW = multiply_transposed(W, W)  # (R, R)
+        h_WW, c_W, z_W = multiply(h, WW), c @ W, self._sparse_times(W)  # (n, R)
         z_c = torch.from_numpy(self.Z @ c.numpy())
         z_z = torch.from_numpy(self.Z.power(2).sum(axis=1))
         values = (h * (h_WW + 2.0 * (c_W - z_W))).sum(-1) + c @ c - 2.0 * z_c + z_z
@@ -92,8 +95,8 @@ class SparseRows:
         def gradients() -> ErrorGradients:
             share = 2.0 / len(self)
             sum_h, sum_z = h.sum(0), torch.from_numpy(self.Z.sum(axis=0))
-            G_W = torch.from_numpy(self._transposed @ (share * h).numpy())
-            G_W.addmm_(W, share * (h.mT @ h), beta=-1.0).addr_(c, share * sum_h)
+            G_W = multiply(W, share * multiply_transposed(h, h)).addr_(c, share * sum_h)
+            G_W -= torch.from_numpy(self._transposed @ (share * h).numpy())
             G_b = share * (W @ sum_h + len(self) * c - sum_z)
             return ErrorGradients(share * (h_WW + c_W - z_W), G_W, G_b)
 

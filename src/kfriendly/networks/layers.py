@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from kfriendly.arguments import require
+from kfriendly.products import linear
 from kfriendly.sparse_rows import SparseRows
 
 Activation = Literal["linear", "relu", "softplus"]
@@ -37,16 +38,17 @@ def require_style(owner: str, ends: Mapping[str, str], normalisation: str) -> No
     require(holds, f"{owner}: normalisation", normalisation, f"one of {kinds}")
 
 
-def affine(x: Tensor | SparseRows, W: Tensor, b: Tensor) -> Tensor:
-    """Compute W x + b for every row of `x`, for one start or for all.
+def affine(
+    x: Tensor | SparseRows, W: Tensor, b: Tensor, *, relu: bool = False
+) -> Tensor:
+    """Compute W x + b, or its positive part, for every row, for one start or for all.
 
     Rows (n, in) are shared by all starts, rows (starts, n, in) are not.
     """
     if isinstance(x, SparseRows):
-        return x.times(W.mT) + b
-    if W.dim() == 2:
-        return F.linear(x, W, b)
-    return torch.baddbmm(b.unsqueeze(-2), x.expand(len(W), *x.shape[-2:]), W.mT)
+        y = x.times(W.mT) + b
+        return y.relu_() if relu else y
+    return linear(x, W, b, relu=relu)
 
 
 class BatchNorm(nn.Module):

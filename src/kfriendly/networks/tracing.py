@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from kfriendly.networks.layers import Dense, affine
+from kfriendly.products import multiply, multiply_transposed
 from kfriendly.sparse_rows import Rows, SparseRows
 
 _relu_gradient = torch.ops.aten.threshold_backward.default
@@ -83,15 +84,14 @@ def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
     output = inputs[-1]
 
     def pull(G: Tensor) -> Tensor:
-        times = torch.mm if G.dim() == 2 else torch.bmm  # quicker to call than matmul
         for depth in reversed(range(len(chain))):
             W, b, relu = chain[depth]
             if relu:
                 G = _relu_gradient(G, inputs[depth + 1], 0)
-            add_gradient(W, _transposed_times(times, G, inputs[depth], W))
+            add_gradient(W, _transposed_times(G, inputs[depth], W))
             add_gradient(b, G.sum(-2))
             if depth or want_input:
-                G = times(G, W)
+                G = multiply(G, W)
         return G if want_input else G.new_empty(0)
 
     return Trace(output, pull)
@@ -105,8 +105,7 @@ def run_chain(chain: Chain, x: Rows) -> Tensor:
 
 
 def _apply(link: Link, x: Rows) -> Tensor:
-    y = affine(x, link.weight, link.bias)
-    return y.relu_() if link.relu else y
+    return affine(x, link.weight, link.bias, relu=link.relu)
 
 
 def trace_squared_error(
@@ -126,13 +125,13 @@ def trace_squared_error(
     return ErrorTrace(values, pull)
 
 
-def _transposed_times(
-    times: Callable[[Tensor, Tensor], Tensor], G: Tensor, x: Rows, W: Tensor
-) -> Tensor:
+def _transposed_times(G: Tensor, x: Rows, W: Tensor) -> Tensor:
     """Compute G' x, laid out in memory as W is: optimisers go through both in step."""
     if not isinstance(x, SparseRows):
         x = x.expand(*G.shape[:-1], x.shape[-1])  # rows may be shared by all starts
-        return times(G.mT, x) if W.is_contiguous() else times(x.mT, G).mT
+        if W.is_contiguous():
+            return multiply_transposed(G, x)
+        return multiply_transposed(x, G).mT
     product = x.transposed_times(G).mT
     return product.contiguous() if W.is_contiguous() else product
 

@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
+from kfriendly.products import linear, multiply, multiply_transposed
 from kfriendly.training.images import tangents
 from kfriendly.training.scaling import Scaling
 from kfriendly.training.words import are_words
@@ -57,7 +58,7 @@ def nearest_neighbors(
     if are_words(X, shape):
         return _nearest(_angles(sp.csr_array(X)), X.shape[0], k)
     axes = _axes(X, scaling)
-    Z = torch.cat([x @ axes for x in _scaled(X, scaling)])  # (n, d)
+    Z = torch.cat([multiply(x, axes) for x in _scaled(X, scaling)])  # (n, d)
     if shape is None:
         return _nearest_dense(Z, k)
     near = _nearest_dense(Z, min(len(Z) - 1, max(k, _CANDIDATES)))
@@ -137,7 +138,7 @@ def _angles(X: sp.csr_array) -> Distances:
     U = sp.hstack([U, math.sqrt(_TOPICS_WEIGHT) * _topics(U)], format="csr")
     if U.shape[0] * U.shape[1] <= _DENSE_VALUES:  # products are quicker filled in
         dense = torch.from_numpy(U.toarray())
-        return lambda rows: -dense[rows] @ dense.T
+        return lambda rows: multiply(-dense[rows], dense.T)
     columns = sp.csc_array(U).T
     return lambda rows: -torch.from_numpy((U[rows] @ columns).toarray())
 
@@ -154,7 +155,7 @@ def _topics(U: sp.csr_array) -> sp.csr_array:
 def _distances(Z: Tensor, others: Tensor) -> Distances:
     """Compare rows (n, d) by ||a - b||^2 less ||a||^2, which keeps the order."""
     squares = others.square().sum(1)
-    return lambda rows: torch.addmm(squares, Z[rows], others.T, alpha=-2.0)
+    return lambda rows: linear(-2.0 * Z[rows], others, squares, relu=False)
 
 
 def mutual_neighbors(neighbors: Tensor, n_least: int) -> Tensor:
@@ -229,7 +230,8 @@ def _nearest_when_moved(
     for first in range(0, len(Z), block):
         rows = slice(first, first + block)
         images = torch.from_numpy(np.asarray(X[rows], dtype=np.float32))
-        T = tangents(images, shape) @ axes  # (block, 6, d)
+        T = tangents(images, shape)  # (block, 6, n_pixels)
+        T = multiply(T.flatten(0, 1), axes).view(*T.shape[:2], -1)  # (block, 6, d)
         G = T @ T.mT  # a blank image has none: it stays where it is
         floor = 1e-6 * G.diagonal(dim1=1, dim2=2).mean().clamp_min(1e-20)
         L = torch.linalg.cholesky(G + floor * torch.eye(len(G[0])))
@@ -257,7 +259,7 @@ def _axes(X: np.ndarray, scaling: Scaling) -> Tensor:
             return Tensor(torch.svd_lowrank(torch.cat(list(some)), q=q, niter=4)[2])
     moments = torch.zeros(m, m, dtype=torch.float64)
     for x in some:
-        moments += x.T @ x
+        moments += multiply_transposed(x, x)
     axes: Tensor = torch.linalg.eigh(moments / n_chosen).eigenvectors[:, -_DIRECTIONS:]
     return axes.float()
 
