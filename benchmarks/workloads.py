@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import torch
 from timing import Job, seconds
 
-from kfriendly import DCN
+from kfriendly import DCN, products
 from kfriendly.defaults import make_plan
 from kfriendly.training.history import Recorder
 from kfriendly.training.plan import Plan, build_state
@@ -29,6 +29,7 @@ MNIST = (784, 500, 500, 2000, 10)
 PENDIGITS = (16, 50, 16, 10)
 Widths = tuple[int, ...]
 Table = Any  # an array, or a CSR array
+Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class Fit(NamedTuple):
@@ -129,15 +130,14 @@ def fitted(widths: Widths) -> DCN:
     return dcn.fit(noise(2_000, widths[0]))
 
 
-def matmul(size: int = 2048) -> Job:
+def matmul(multiply: Product = torch.mm, size: int = 2048) -> Job:
     """Make a job of one large matrix product, the median of five."""
     A, B = torch.randn(size, size), torch.randn(size, size)
-    out = torch.empty(size, size)
-    once = seconds(lambda: torch.mm(A, B, out=out))
+    once = seconds(torch.no_grad()(lambda: multiply(A, B)))
     return lambda: float(np.median([once() for _ in range(5)]))
 
 
-def products(widths: Widths, batch: int, n_steps: int) -> Job:
+def step_products(widths: Widths, batch: int, n_steps: int) -> Job:
     """Make a job of the matrix products of some steps and nothing else.
 
     What a step could reach if all else in it took no time.
@@ -145,18 +145,17 @@ def products(widths: Widths, batch: int, n_steps: int) -> Job:
     widths = (*widths, *widths[-2::-1])
     shapes = list(zip(widths, widths[1:], strict=False))
     W = [torch.randn(n_out, n_in) for n_in, n_out in shapes]
-    G_W = [torch.empty_like(w) for w in W]
     y, G = ([torch.randn(batch, width) for width in widths] for _ in range(2))
-    out = [torch.empty(batch, width) for width in widths]
 
+    @torch.no_grad()
     def run() -> None:
         for _ in range(n_steps):
             for depth, w in enumerate(W):
-                torch.mm(y[depth], w.mT, out=out[depth + 1])
+                products.multiply(y[depth], w.mT)
             for depth in reversed(range(len(W))):
-                torch.mm(G[depth + 1].mT, y[depth], out=G_W[depth])
+                products.multiply_transposed(G[depth + 1], y[depth])
                 if depth:
-                    torch.mm(G[depth + 1], W[depth], out=out[depth])
+                    products.multiply(G[depth + 1], W[depth])
 
     return seconds(run)
 
@@ -177,7 +176,7 @@ def python(code: str) -> Job:
 _FIT_MEMMAP = """
 import resource, sys, threading, time
 import numpy as np
-from kfriendly import DCN
+from kfriendly import DCN, products
 
 peak = 0
 def watch():

@@ -55,8 +55,8 @@ def test_every_job_runs() -> None:
     for make in (workloads.joint, workloads.layers, workloads.end_to_end):
         assert make(X, widths, 20, n_epochs=2)() > 0
     assert workloads.joint(X, widths, 20, 2)() > 0
-    assert workloads.matmul(8)() > 0
-    assert workloads.products(widths, 20, 1)() > 0
+    assert workloads.matmul(size=8)() > 0
+    assert workloads.step_products(widths, 20, 1)() > 0
 
 
 def test_lines_come_back_but_for_one_that_was_cut(tmp_path: Path) -> None:

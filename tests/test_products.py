@@ -7,7 +7,13 @@ import torch
 from torch import Tensor
 
 from kfriendly import products
-from kfriendly.products import linear, multiply, multiply_transposed
+from kfriendly.products import (
+    add_product_,
+    linear,
+    multiply,
+    multiply_transposed,
+    products_for,
+)
 
 LARGE, NARROW, SMALL = (256, 300, 90), (512, 10, 900), (20, 30, 40)
 SHAPES = (LARGE, NARROW, SMALL)
@@ -118,3 +124,26 @@ def test_double_precision_stays_double(calls: list[Tensor]) -> None:
 def test_the_narrower_side_is_turned(calls: list[Tensor]) -> None:
     multiply_transposed(drawn(512, 900), drawn(512, 10))
     assert calls[0].shape == (10, 512)
+
+
+@pytest.mark.parametrize("n", [5_000, 30])
+def test_many_rows_are_multiplied_part_by_part(library: None, n: int) -> None:
+    A, B = drawn(n, 30), drawn(n, 50)
+    assert_close(multiply_transposed(A, B), A.double().mT @ B.double())
+    total = drawn(n, 50)
+    exact = total.double() + A.double() @ drawn(30, 50).double()
+    add_product_(total, A, drawn(30, 50))
+    assert_close(total, exact)
+
+
+@pytest.mark.parametrize("starts", [(), (3,)])
+def test_a_way_is_chosen_once_for_all_products(
+    starts: tuple[int, ...], calls: list[Tensor]
+) -> None:
+    A, B = drawn(*starts, 256, 300), drawn(*starts, 300, 90)
+    small, large = (products_for(n, A.dim()) for n in (1_000, 2**24))
+    torch.testing.assert_close(small.multiply(A, B), A @ B)
+    torch.testing.assert_close(small.multiply_transposed(A, A), A.mT @ A)
+    assert not calls
+    assert_close(large.multiply(A, B), A.double() @ B.double())
+    assert calls

@@ -6,14 +6,17 @@ to call, so small products stay where they are. All but `linear` is to be called
 `torch.no_grad()`.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 # From this many multiplications on oneDNN is quicker, calling it included.
 _WORTH = 2**22
 _FAR_NARROWER = 8
+_TALL = 2048
 _onednn: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
@@ -30,7 +33,7 @@ def linear(x: Tensor, W: Tensor, b: Tensor, *, relu: bool = False) -> Tensor:
         y = _Linear.apply(x, W, b)  # type: ignore[no-untyped-call]
         return y.relu() if relu else y  # type: ignore[no-any-return]
     if W.dim() == 2:
-        y = torch.addmm(b, x, W.mT)
+        y = F.linear(x, W, b)
     else:
         y = torch.baddbmm(b.unsqueeze(-2), x, W.mT)
     return y.relu_() if relu else y
@@ -40,17 +43,51 @@ def multiply(A: Tensor, B: Tensor) -> Tensor:
     """Compute A B of two matrices, or of two stacks of them."""
     if _is_worth(A, B.mT):
         return _by_onednn(A, B.mT)
-    return torch.mm(A, B) if A.dim() == 2 else torch.bmm(A, B)  # quicker than matmul
+    return torch.mm(A, B) if A.dim() == 2 else torch.bmm(A, B)
 
 
 def multiply_transposed(A: Tensor, B: Tensor) -> Tensor:
     """Compute A' B of two matrices of n rows, or of two stacks of them.
 
-    oneDNN copies what stands first to turn it: let that not be by far the wider.
+    oneDNN copies what stands first to turn it: let that be no more than the cache can
+    hold, and not by far the wider.
     """
+    if A.dim() == 2 and len(A) > 2 * _TALL:
+        total = A.new_zeros(A.shape[1], B.shape[1])
+        for a, b in zip(torch.split(A, _TALL), torch.split(B, _TALL), strict=True):
+            total += multiply_transposed(a, b)
+        return total
     if _FAR_NARROWER * B.shape[-1] <= A.shape[-1] and _is_worth(A.mT, B.mT):
         return multiply(B.mT, A).mT.contiguous()
     return multiply(A.mT, B)
+
+
+def add_product_(total: Tensor, A: Tensor, B: Tensor) -> None:
+    """Add A B to a matrix, some rows at a time, so that no second one is needed."""
+    for part, a in zip(torch.split(total, _TALL), torch.split(A, _TALL), strict=True):
+        part += multiply(a, B)
+
+
+class Products(NamedTuple):
+    """A way to multiply: A B, and A' B."""
+
+    multiply: Callable[[Tensor, Tensor], Tensor]
+    multiply_transposed: Callable[[Tensor, Tensor], Tensor]
+
+
+_MATRICES = Products(torch.mm, lambda A, B: torch.mm(A.mT, B))
+_STACKS = Products(torch.bmm, lambda A, B: torch.bmm(A.mT, B))
+_EITHER = Products(multiply, multiply_transposed)
+
+
+def products_for(n_products: int, n_axes: int) -> Products:
+    """Choose a way for products of at most so many multiplications, once for all.
+
+    To ask before each takes as long as a small product itself.
+    """
+    if n_products >= _WORTH:
+        return _EITHER
+    return _MATRICES if n_axes == 2 else _STACKS
 
 
 class _Linear(torch.autograd.Function):

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from kfriendly.products import multiply, multiply_transposed
+from kfriendly.products import add_product_, multiply, multiply_transposed
 
 # A Tensor, or SparseRows where a network takes them. Any: most networks never meet the
 # latter, and need not say so.
@@ -71,12 +71,11 @@ class SparseRows:
 
     def times(self, W: Tensor) -> Tensor:
         """Compute X W, (n, R), from W of shape (d, R)."""
-        return self._sparse_times(W) - self.u @ W
+        return _times(self.Z, W) - self.u @ W
 
     def transposed_times(self, G: Tensor) -> Tensor:
         """Compute X' G, (d, R), from G of shape (n, R)."""
-        product = torch.from_numpy(self._transposed @ G.numpy())
-        return product.addr_(self.u, G.sum(0), alpha=-1.0)
+        return _times(self._transposed, G).addr_(self.u, G.sum(0), alpha=-1.0)
 
     def squared_errors(self, h: Tensor, W: Tensor, b: Tensor) -> "SquaredErrors":
         """Compute ||W h + b - x||^2 of every row without ever forming W h.
@@ -87,7 +86,7 @@ class SparseRows:
         """
         c = b + self.u
         WW = multiply_transposed(W, W)  # (R, R)
-        h_WW, c_W, z_W = multiply(h, WW), c @ W, self._sparse_times(W)  # (n, R)
+        h_WW, c_W, z_W = multiply(h, WW), c @ W, _times(self.Z, W)  # (n, R)
         z_c = torch.from_numpy(self.Z @ c.numpy())
         z_z = torch.from_numpy(self.Z.power(2).sum(axis=1))
         values = (h * (h_WW + 2.0 * (c_W - z_W))).sum(-1) + c @ c - 2.0 * z_c + z_z
@@ -95,8 +94,8 @@ class SparseRows:
         def gradients() -> ErrorGradients:
             share = 2.0 / len(self)
             sum_h, sum_z = h.sum(0), torch.from_numpy(self.Z.sum(axis=0))
-            G_W = multiply(W, share * multiply_transposed(h, h)).addr_(c, share * sum_h)
-            G_W -= torch.from_numpy(self._transposed @ (share * h).numpy())
+            G_W = _times(self._transposed, -share * h).addr_(c, share * sum_h)
+            add_product_(G_W, W, share * multiply_transposed(h, h))
             G_b = share * (W @ sum_h + len(self) * c - sum_z)
             return ErrorGradients(share * (h_WW + c_W - z_W), G_W, G_b)
 
@@ -105,19 +104,19 @@ class SparseRows:
 
     @cached_property
     def _transposed(self) -> sp.csr_array:
-        return self.Z.T.tocsr()  # its products are twice as fast as those of Z.T
+        return self.Z.T.tocsr()
 
-    def _sparse_times(self, W: Tensor) -> Tensor:
-        """Compute Z W: a weighted sum of a few rows of W for every row of Z.
 
-        That is what torch's bags of embeddings are, and on all threads; its own
-        sparse products took four to twenty times as long.
-        """
-        first, columns = self.Z.indptr[:-1], self.Z.indices
-        return F.embedding_bag(
-            torch.from_numpy(columns),
-            W,
-            torch.from_numpy(first),
-            mode="sum",
-            per_sample_weights=torch.from_numpy(self.Z.data),
-        )
+def _times(Z: sp.csr_array, W: Tensor) -> Tensor:
+    """Compute Z W: a weighted sum of a few rows of W for every row of Z.
+
+    That is what torch's bags of embeddings are, and on all threads; its own sparse
+    products took four to twenty times as long, and scipy's twice.
+    """
+    return F.embedding_bag(
+        torch.from_numpy(Z.indices),
+        W,
+        torch.from_numpy(Z.indptr[:-1]),
+        mode="sum",
+        per_sample_weights=torch.from_numpy(Z.data),
+    )

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from kfriendly.networks.layers import Dense, affine
-from kfriendly.products import multiply, multiply_transposed
+from kfriendly.products import Products, products_for
 from kfriendly.sparse_rows import Rows, SparseRows
 
 _relu_gradient = torch.ops.aten.threshold_backward.default
@@ -45,6 +45,7 @@ class Link(NamedTuple):
     weight: nn.Parameter
     bias: nn.Parameter
     relu: bool
+    n_products: int  # a row
 
 
 Chain = Sequence[Link]
@@ -56,7 +57,8 @@ def chain_of(layers: Iterable[nn.Module]) -> Chain | None:
     for layer in layers:
         if not isinstance(layer, Dense) or not layer.is_plain:
             return None
-        links.append(Link(layer.weight, layer.bias, layer.activation == "relu"))
+        W, relu = layer.weight, layer.activation == "relu"
+        links.append(Link(W, layer.bias, relu, W.shape[-2] * W.shape[-1]))
     return links
 
 
@@ -84,14 +86,16 @@ def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
     output = inputs[-1]
 
     def pull(G: Tensor) -> Tensor:
+        largest = G.shape[-2] * max([link.n_products for link in chain])
+        by = products_for(largest, G.dim())
         for depth in reversed(range(len(chain))):
-            W, b, relu = chain[depth]
+            W, b, relu, _ = chain[depth]
             if relu:
                 G = _relu_gradient(G, inputs[depth + 1], 0)
-            add_gradient(W, _transposed_times(G, inputs[depth], W))
+            add_gradient(W, _transposed_times(by, G, inputs[depth], W))
             add_gradient(b, G.sum(-2))
             if depth or want_input:
-                G = multiply(G, W)
+                G = by.multiply(G, W)
         return G if want_input else G.new_empty(0)
 
     return Trace(output, pull)
@@ -125,13 +129,14 @@ def trace_squared_error(
     return ErrorTrace(values, pull)
 
 
-def _transposed_times(G: Tensor, x: Rows, W: Tensor) -> Tensor:
+def _transposed_times(by: Products, G: Tensor, x: Rows, W: Tensor) -> Tensor:
     """Compute G' x, laid out in memory as W is: optimisers go through both in step."""
     if not isinstance(x, SparseRows):
-        x = x.expand(*G.shape[:-1], x.shape[-1])  # rows may be shared by all starts
+        if x.dim() < G.dim():  # all starts share their rows
+            x = x.expand(len(G), -1, -1)
         if W.is_contiguous():
-            return multiply_transposed(G, x)
-        return multiply_transposed(x, G).mT
+            return by.multiply_transposed(G, x)
+        return by.multiply_transposed(x, G).mT
     product = x.transposed_times(G).mT
     return product.contiguous() if W.is_contiguous() else product
 

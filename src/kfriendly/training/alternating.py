@@ -155,10 +155,10 @@ class Alternating:
         labels = self._labels
         changed = (labels != state.labels).float().mean(-1)
         state.labels, state.S = labels.clone(), self._S.clone()
-        sizes = torch.zeros(*labels.shape[:-1], self._K, dtype=torch.int64)
-        sizes.scatter_add_(
-            -1, labels.long(), torch.ones_like(labels, dtype=sizes.dtype)
-        )
+        each = [
+            of.bincount(minlength=self._K) for of in labels.view(-1, labels.shape[-1])
+        ]
+        sizes = torch.stack(each).view(*labels.shape[:-1], self._K)
         empty = sizes == 0  # (..., K)
         if self._rules.empty_cluster == "reseed" and bool(empty.any()):
             self._reseed(state, source, empty)

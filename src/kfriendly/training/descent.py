@@ -102,11 +102,13 @@ class Optimizer:
 
     def step(self, *, clip: float | None, stacked: bool) -> None:
         """Move every parameter that has a gradient, Eq. (6)."""
-        have = [i for i, p in enumerate(self.parameters) if p.grad is not None]
-        P: list[Tensor] = [self.parameters[i] for i in have]
+        P: list[Tensor] = [*self.parameters]
         G = [p.grad for p in P if p.grad is not None]
-        first = [self._first[i] for i in have]
-        second = [self._second[i] for i in have if self._adam]
+        first, second = self._first, self._second
+        if len(G) < len(P):  # some did not take part
+            have = [i for i, p in enumerate(P) if p.grad is not None]
+            P, first = [P[i] for i in have], [first[i] for i in have]
+            second = [second[i] for i in have if self._adam]
         if clip is not None:
             _clip(G, clip, stacked)
         self._n_steps += 1
