@@ -111,7 +111,7 @@ def _times(Z: sp.csr_array, W: Tensor) -> Tensor:
     """Compute Z W: a weighted sum of a few rows of W for every row of Z.
 
     That is what torch's bags of embeddings are, and on all threads; its own sparse
-    products took four to twenty times as long, and scipy's twice.
+    products took four to twenty times as long.
     """
     return F.embedding_bag(
         torch.from_numpy(Z.indices),
