@@ -226,7 +226,8 @@ def test_layers_are_small_with_neighbors_and_larger_for_many_rows() -> None:
     assert default_hidden((20_000, 784), Neighbors()) == (256, 128)
     assert default_hidden((20_001, 784), Neighbors()) == (256, 256, 512)
     assert default_hidden((20_001, 784)) == (500, 500, 2000)
-    assert default_hidden((20_001, 16)) == (128, 64)
+    assert default_hidden((20_001, 16)) == (256, 256, 512)
+    assert default_hidden((200_001, 16)) == (128, 64)
 
 
 def test_partial_fit_goes_on_without_views() -> None:

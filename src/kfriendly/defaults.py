@@ -29,8 +29,8 @@ from kfriendly.views import (
     ViewRule,
 )
 
-# Up to this many columns a small network does, and several starts cost little; up to
-# this width of its layers it bears large steps.
+# Up to this many columns several starts cost little; up to this width of its layers a
+# network bears large steps.
 _SMALL = 256
 # More rows than this can teach a larger network where neighbours take part, and are
 # not learned by heart.
@@ -233,15 +233,18 @@ def _network(
 def default_hidden(
     shape: tuple[int, ...], views: ViewRule | None = None
 ) -> tuple[int, ...]:
-    """Take the paper's MNIST widths for many columns, a small network for few.
+    """Take the paper's MNIST widths for many columns, a smaller network for few.
 
     To bring neighbours together takes a small one, whatever the columns; of many rows
-    a larger one learns more.
+    a larger one learns more. Without them a small one is left to rows that are so many
+    that time counts.
     """
     n_rows, n_features = shape
     if isinstance(views, Neighbors):
         return (256, 128) if n_rows <= _MANY_ROWS else (256, 256, 512)
-    return (500, 500, 2000) if n_features > _SMALL else (128, 64)
+    if n_features > _SMALL:
+        return (500, 500, 2000)
+    return (256, 256, 512) if n_rows <= _MOST_ROWS_FOR_NEIGHBORS else (128, 64)
 
 
 def default_components(K: int, n_features: int, views: ViewRule | None) -> int:
