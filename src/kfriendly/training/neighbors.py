@@ -35,7 +35,7 @@ _NEARBY_CELLS = 30
 # Rows compared with others at a time.
 _BLOCK = 512
 # Columns in a group of which only the smallest entry is looked at first.
-_GROUP = 16
+_GROUP = 8
 _FAR = 1e30
 # Sparse rows are filled in for their products up to this many values, 512 MiB.
 _DENSE_VALUES = 2**27
@@ -237,8 +237,8 @@ def _nearest_when_moved(
         L = torch.linalg.cholesky(G + floor * torch.eye(len(G[0])))
         T = torch.linalg.solve_triangular(L, T, upper=False)  # orthonormal rows
         apart = F.embedding(near[rows], Z).sub_(Z[rows].unsqueeze(1))  # (block, c, d)
-        moved = torch.linalg.vector_norm(apart @ T.mT, dim=2)
-        D = torch.linalg.vector_norm(apart, dim=2).square() - moved.square()
+        explained = torch.bmm(T, apart.mT).square_().sum(1)  # (block, c)
+        D = torch.linalg.vector_norm(apart, dim=2).square() - explained
         chosen = D.topk(k, largest=False).indices
         found[rows] = near[rows].gather(1, chosen)
     return found
