@@ -176,7 +176,7 @@ def python(code: str) -> Job:
 _FIT_MEMMAP = """
 import resource, sys, threading, time
 import numpy as np
-from kfriendly import DCN, products
+from kfriendly import DCN
 
 peak = 0
 def watch():

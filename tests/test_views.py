@@ -226,8 +226,13 @@ def test_layers_are_small_with_neighbors_and_larger_for_many_rows() -> None:
     assert default_hidden((20_000, 784), Neighbors()) == (256, 128)
     assert default_hidden((20_001, 784), Neighbors()) == (256, 256, 512)
     assert default_hidden((20_001, 784)) == (500, 500, 2000)
-    assert default_hidden((20_001, 16)) == (256, 256, 512)
-    assert default_hidden((200_001, 16)) == (128, 64)
+
+
+def test_layers_for_few_columns_without_views_are_larger_for_many_rows() -> None:
+    assert default_hidden((5_000, 16)) == (128, 64)
+    assert default_hidden((5_001, 16)) == (256, 256, 512)
+    assert default_hidden((200_000, 16)) == (256, 256, 512)
+    assert default_hidden((200_001, 16)) == (128, 64)  # time counts
 
 
 def test_partial_fit_goes_on_without_views() -> None:

@@ -33,7 +33,7 @@ from kfriendly.views import (
 # network bears large steps.
 _SMALL = 256
 # More rows than this can teach a larger network where neighbours take part, and are
-# not learned by heart.
+# not learned by heart; where they do not, a quarter is enough.
 _MANY_ROWS = 20_000
 
 # The graph takes memory for each row; a fit of more, perhaps mapped from a file, not.
@@ -236,15 +236,16 @@ def default_hidden(
     """Take the paper's MNIST widths for many columns, a smaller network for few.
 
     To bring neighbours together takes a small one, whatever the columns; of many rows
-    a larger one learns more. Without them a small one is left to rows that are so many
-    that time counts.
+    a larger one learns more. Without neighbours too, unless the rows are so many that
+    time counts.
     """
     n_rows, n_features = shape
     if isinstance(views, Neighbors):
         return (256, 128) if n_rows <= _MANY_ROWS else (256, 256, 512)
     if n_features > _SMALL:
         return (500, 500, 2000)
-    return (256, 256, 512) if n_rows <= _MOST_ROWS_FOR_NEIGHBORS else (128, 64)
+    many = _MANY_ROWS // 4 < n_rows <= _MOST_ROWS_FOR_NEIGHBORS
+    return (256, 256, 512) if many else (128, 64)
 
 
 def default_components(K: int, n_features: int, views: ViewRule | None) -> int:
