@@ -190,7 +190,8 @@ def watch():
 path, n_rows = sys.argv[1], int(sys.argv[2])
 X = np.memmap(path, np.float32, "r", shape=(n_rows, 100))
 threading.Thread(target=watch, daemon=True).start()
-DCN(10, n_init=1, views=None, pretrain_epochs=1, max_epochs=1, batch_size=4096).fit(X)
+once = {"n_init": 1, "pretrain_epochs": 1, "max_epochs": 1}
+DCN(10, views=None, hidden=(128, 64), batch_size=4096, **once).fit(X)
 print(peak)
 """
 

@@ -155,7 +155,7 @@ def _topics(U: sp.csr_array) -> sp.csr_array:
 def _distances(Z: Tensor, others: Tensor) -> Distances:
     """Compare rows (n, d) by ||a - b||^2 less ||a||^2, which keeps the order."""
     squares = others.square().sum(1)
-    return lambda rows: linear(-2.0 * Z[rows], others, squares, relu=False)
+    return lambda rows: linear(-2.0 * Z[rows], others, squares)
 
 
 def mutual_neighbors(neighbors: Tensor, n_least: int) -> Tensor:
