@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kfriendly.model_files import Checkpoints
     from kfriendly.networks import Autoencoder, ConvFactory, LayerPair, MLPFactory
     from kfriendly.training.descent import Descent
-    from kfriendly.views import Altered, DropWords, MoveImages, Neighbors
+    from kfriendly.views import Altered, DropWords, MoveImages, Neighbors, Noise
 
 __version__ = "0.1.0"
 
@@ -48,6 +48,7 @@ __all__ = [
     "ModelFileError",
     "MoveImages",
     "Neighbors",
+    "Noise",
     "NotSavable",
     "SoftKMeans",
     "TrainingDiverged",
@@ -58,7 +59,7 @@ _HOMES = {
     "kfriendly.criteria": ["KMeans", "KSubspace", "SoftKMeans"],
     "kfriendly.networks": ["Autoencoder", "ConvFactory", "LayerPair", "MLPFactory"],
     "kfriendly.training.descent": ["Descent"],
-    "kfriendly.views": ["Altered", "DropWords", "MoveImages", "Neighbors"],
+    "kfriendly.views": ["Altered", "DropWords", "MoveImages", "Neighbors", "Noise"],
     "kfriendly.model_files": ["Checkpoints"],
     "kfriendly.errors": [
         "CheckpointMismatch",

@@ -26,6 +26,7 @@ from kfriendly.views import (
     DropWords,
     MoveImages,
     Neighbors,
+    Noise,
     ViewRule,
 )
 
@@ -49,7 +50,10 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     batch = _or(params["batch_size"], default_batch_size(X))
     shape = resolve_shape(params["input_shape"], X)
     views = resolve_views(params["views"], X, K, shape)
-    build = _network(params, default_hidden(X.shape, views), loss, shape)
+    texts = views is None and are_words(X, shape)
+    noise = resolve_noise(params["noise"], views, texts=texts)
+    hidden = default_hidden(X.shape, views, texts=texts)
+    build = _network(params, hidden, loss, shape, sphere=texts)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
     if params["pretrain_optimizer"] is not None:
@@ -57,12 +61,13 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     n_batches = max(1, n_rows // batch)
     init = params["init"]
     if init == "auto":  # neighbours make clusters round; an autoencoder does not
-        init = "kmeans" if isinstance(views, Neighbors) else "mixture"
+        init = "kmeans" if texts or isinstance(views, Neighbors) else "mixture"
     return Plan(
         build=build,
         n_features=n_features,
         n_components=_or(
-            params["n_components"], default_components(K, n_features, views)
+            params["n_components"],
+            default_components(K, n_features, views, texts=texts),
         ),
         n_clusters=K,
         n_init=_or(params["n_init"], default_starts(build, n_features, views)),
@@ -91,6 +96,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
             clip=joint.clip,
         ),
         views=views,
+        noise=noise,
         shape=shape,
         device=resolve_device(params["device"]),
     )
@@ -123,9 +129,37 @@ def resolve_criterion(criterion: str | Criterion) -> Criterion:
     return CRITERIA[criterion]() if isinstance(criterion, str) else criterion
 
 
-def resolve_scale(scale: ScaleRule, loss: Loss) -> ScaleRule:
-    """Keep zero at zero for a divergence, which knows no negative values."""
-    return "nonnegative" if scale == "auto" and loss is kl else scale
+def resolve_scale(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> ScaleRule:
+    """Give texts length one where nothing but Eq. (4) compares them.
+
+    A divergence knows no negative values: zero is to stay zero.
+    """
+    scale: ScaleRule = params["scale"]
+    if scale != "auto":
+        return scale
+    shape = resolve_shape(params["input_shape"], X)
+    views = resolve_views(params["views"], X, params["n_clusters"], shape)
+    if views is None and are_words(X, shape):
+        return "rows"
+    return "nonnegative" if resolve_loss(params["loss"]) is kl else scale
+
+
+def resolve_noise(
+    noise: str | Noise | Alter | None, views: ViewRule | None, *, texts: bool
+) -> Noise | None:
+    """Hide words of texts that have no views, or they would be learned by heart.
+
+    Four fifths are hidden in pre-training, which finds the topics, and half in joint
+    training, whose clusters are of whole texts.
+    """
+    if noise == "auto":
+        return Noise(DropWords(0.8), DropWords(0.5)) if texts else None
+    if noise is not None and views is not None:
+        raise ValueError(
+            f"noise={noise!r} is for views=None, but views are {views!r}. Alter the "
+            "views instead, as in Neighbors(alter=...), or use views=None."
+        )
+    return Noise(noise, noise) if callable(noise) else noise  # type: ignore[return-value]
 
 
 def resolve_views(
@@ -207,6 +241,8 @@ def _network(
     default: tuple[int, ...],
     loss: Loss,
     shape: tuple[int, ...] | None,
+    *,
+    sphere: bool,
 ) -> NetworkFactory:
     """Build by the user's factory, or by name."""
     network = params["network"]
@@ -227,33 +263,40 @@ def _network(
             )
         return ConvFactory(shape, output=output)
     hidden = _or(params["hidden"], default)
-    return MLPFactory(tuple(hidden), output=output)
+    return MLPFactory(tuple(hidden), output=output, sphere=sphere)
 
 
 def default_hidden(
-    shape: tuple[int, ...], views: ViewRule | None = None
+    shape: tuple[int, ...], views: ViewRule | None = None, *, texts: bool = False
 ) -> tuple[int, ...]:
     """Take the paper's MNIST widths for many columns, a smaller network for few.
 
     To bring neighbours together takes a small one, whatever the columns; of many rows
     a larger one learns more. Without neighbours too, unless the rows are so many that
-    time counts.
+    time counts. Texts have one hidden layer: deeper ones learn few of them by heart.
     """
     n_rows, n_features = shape
     if isinstance(views, Neighbors):
         return (256, 128) if n_rows <= _MANY_ROWS else (256, 256, 512)
+    if texts:
+        return (256,) if n_rows <= _MANY_ROWS // 4 else (1000,)
     if n_features > _SMALL:
         return (500, 500, 2000)
     many = _MANY_ROWS // 4 < n_rows <= _MOST_ROWS_FOR_NEIGHBORS
     return (256, 256, 512) if many else (128, 64)
 
 
-def default_components(K: int, n_features: int, views: ViewRule | None) -> int:
+def default_components(
+    K: int, n_features: int, views: ViewRule | None, *, texts: bool = False
+) -> int:
     """Take as many dimensions as clusters, or as columns if those are fewer.
 
     Neighbours need room to get past each other: ten dimensions at least, whatever the
-    columns. In two, rows that set out on the wrong side stay there.
+    columns. In two, rows that set out on the wrong side stay there. Texts are of more
+    topics than clusters: twenty at least.
     """
+    if texts:
+        return max(20, K)
     return max(10, K) if isinstance(views, Neighbors) else min(K, n_features)
 
 
@@ -282,8 +325,14 @@ def _descent(
         return optimizer
     if optimizer == "sgd":
         return Descent("sgd", 0.1 / n_features, schedule="diminishing", clip=10.0)
-    narrow = isinstance(build, MLPFactory) and max(build.hidden, default=0) <= _SMALL
-    return Descent("adam", 5e-3 if narrow else 1e-3, schedule="one_cycle")
+    rate = 1e-3
+    if isinstance(build, MLPFactory):
+        narrow = max(build.hidden, default=0) <= _SMALL
+        if build.sphere:  # few texts, which have narrow layers, are soon known by heart
+            rate = 1e-3 if narrow else 3e-3
+        elif narrow:
+            rate = 5e-3
+    return Descent("adam", rate, schedule="one_cycle")
 
 
 def _or(value: Any, default: Any) -> Any:

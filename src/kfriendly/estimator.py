@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,6 @@ from kfriendly.criteria.base import distances
 from kfriendly.defaults import (
     make_plan,
     resolve_device,
-    resolve_loss,
     resolve_scale,
 )
 from kfriendly.losses import LOSSES, Loss, kl
@@ -61,7 +60,7 @@ from kfriendly.training.sources import ArraySource, TensorSource
 from kfriendly.training.starts import InitRule
 from kfriendly.training.state import TrainState
 from kfriendly.validation import check_enough_rows, checked_rows
-from kfriendly.views import Alter, Altered, Neighbors, ViewRule
+from kfriendly.views import Alter, Altered, Neighbors, Noise, ViewRule
 
 Auto = Literal["auto"]
 _AUTO = StrOptions({"auto"})
@@ -94,7 +93,7 @@ class DCN(
         Number of clusters K.
     n_components : int or "auto"
         Size R of the latent space. "auto" is K, and at least 10 with neighbours;
-        without them K, or the number of columns if smaller.
+        without them K, or the number of columns if smaller, and for texts at least 20.
     hidden : tuple of int or "auto"
         Widths of the encoder's hidden layers; the decoder mirrors them.
     network : {"auto", "mlp", "conv"} or callable
@@ -114,8 +113,8 @@ class DCN(
         First clusters. "kmeans" is the paper's: K-means on the bottleneck. "mixture"
         whitens the bottleneck, takes the clusters of a Gaussian mixture, and holds
         rows to them for the first fifth of joint training; it finds clusters of
-        unequal size and shape, which K-means would cut. "auto" is "kmeans" where
-        neighbours are views, else "mixture".
+        unequal size and shape, which K-means would cut. "auto" is "kmeans" for texts
+        and where neighbours are views, else "mixture".
     views : {"auto", "neighbors"}, Neighbors, Altered, callable or None
         What else should lie where a sample lies: its nearest neighbours, or copies
         that a callable alters, such as `MoveImages` or `DropWords`. None is Eq. (4) as
@@ -123,13 +122,20 @@ class DCN(
         "auto" is "neighbors" for up to 200,000 rows, if clusters have nine on average.
         Of neighbours that are texts half the words are lost, and images are moved by a
         little if there are at most 20,000: new rows are placed better for it.
+    noise : "auto", Noise, callable or None
+        For views=None: what the network sees in place of a sample, which it has to
+        reconstruct all the same. A callable alters rows as in `Altered`. "auto" hides
+        words of texts, `Noise(DropWords(0.8), DropWords(0.5))`, and is None for all
+        else.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
         it from the two terms after pre-training, so that units do not matter.
-    scale : {"auto", "standard", "common", "nonnegative", "none"}
+    scale : {"auto", "standard", "common", "nonnegative", "rows", "none"}
         Scaling of the columns. "standard" gives each mean zero and deviation one,
         "common" divides all centred columns by one number, "nonnegative" does not
-        centre. "auto" is "common" for columns in like units, else "standard".
+        centre, "rows" gives each row length one and does not centre. "auto" is
+        "common" for columns in like units, else "standard"; texts without views have
+        "rows".
     n_init : int or "auto"
         Number of starts; the best is kept, chosen without labels. "auto" is two with
         neighbours, else four, or one for more than 256 columns.
@@ -228,8 +234,9 @@ class DCN(
             callable,
             None,
         ],
+        "noise": [_AUTO, Noise, callable, None],
         "lam": [Interval(Real, 0, None, closed="left"), _AUTO],
-        "scale": [StrOptions({"auto", "standard", "common", "nonnegative", "none"})],
+        "scale": [StrOptions(set(get_args(ScaleRule)))],
         "n_init": [_at_least(1), _AUTO],
         "layer_epochs": [_at_least(0)],
         "pretrain_epochs": [_at_least(0), _AUTO],
@@ -257,6 +264,7 @@ class DCN(
         criterion: str | Criterion = "kmeans",
         init: InitRule | Auto = "auto",
         views: str | ViewRule | Alter | None = "auto",
+        noise: Noise | Alter | Auto | None = "auto",
         lam: float | Auto = "auto",
         scale: ScaleRule = "auto",
         n_init: int | Auto = "auto",
@@ -282,6 +290,7 @@ class DCN(
         self.criterion = criterion
         self.init = init
         self.views = views
+        self.noise = noise
         self.lam = lam
         self.scale = scale
         self.n_init = n_init
@@ -519,7 +528,7 @@ class DCN(
         return make_plan(self.get_params(deep=False), X)
 
     def _find_scaling(self, X: np.ndarray | sp.csr_array) -> Scaling:
-        return find_scaling(X, resolve_scale(self.scale, resolve_loss(self.loss)))
+        return find_scaling(X, resolve_scale(self.get_params(deep=False), X))
 
     def _begin(
         self,

@@ -19,12 +19,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from torch import Tensor
 
-from kfriendly.defaults import (
-    default_components,
-    make_plan,
-    resolve_loss,
-    resolve_scale,
-)
+from kfriendly.defaults import make_plan, resolve_scale
 from kfriendly.estimator import DCN
 from kfriendly.metrics import silhouette, stability
 from kfriendly.training.history import Monitor, Recorder
@@ -195,7 +190,7 @@ class _Shared:
         rows = checked_rows(model, X, reset=True)
         check_enough_rows(rows.shape[0], numbers[-1])
         plan = _plan(model, rows, numbers, n_starts)
-        rule = resolve_scale(model.scale, resolve_loss(model.loss))
+        rule = resolve_scale(model.get_params(deep=False), rows)
         self._source = ArraySource(rows, find_scaling(rows, rule), plan.device)
         self.plan = with_views(plan, self._source)
         rng = check_random_state(model.random_state)
@@ -241,7 +236,8 @@ def _plan(model: DCN, rows: np.ndarray, numbers: Sequence[int], n_starts: int) -
     plan = make_plan(params, rows)
     if params["n_components"] == "auto":
         middle = numbers[len(numbers) // 2]
-        R = default_components(middle, rows.shape[1], plan.views)
+        of_middle = {**params, "n_clusters": middle, "views": plan.views}
+        R = make_plan(of_middle, rows).n_components
         plan = replace(plan, n_components=R)
     wide = plan.n_init == 1
     if params["max_epochs"] == "auto" and wide:

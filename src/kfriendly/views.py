@@ -158,6 +158,25 @@ class DropWords:
         return kept / (1.0 - self.share)
 
 
+@dataclass(frozen=True)
+class Noise:
+    """What the network sees in place of a sample, in either phase.
+
+    Parameters
+    ----------
+    pretrain, joint : callable
+        Alter rows as in `Altered`; `DropWords` is one for texts.
+    """
+
+    pretrain: Alter
+    joint: Alter
+
+    def __post_init__(self) -> None:
+        for name in ("pretrain", "joint"):
+            alter = getattr(self, name)
+            require(callable(alter), f"Noise: {name}", alter, "a callable")
+
+
 def _places(n: int) -> Tensor:
     """Place the middles of n pixels in a row that goes from -1 to 1."""
     return (2.0 * torch.arange(n) + 1.0) / n - 1.0

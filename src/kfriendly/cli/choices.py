@@ -30,13 +30,12 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
         Choice(
             "n_components",
             plan.n_components,
-            "as many as clusters, and at least 10"
-            if isinstance(plan.views, Neighbors)
-            else "as many as clusters, or as columns if those are fewer",
+            _components(plan),
         ),
         Choice("n_init", plan.n_init, _starts(plan)),
         Choice("input_shape", *_shape(plan)),
         Choice("views", *_views(plan)),
+        Choice("noise", *_noise(plan)),
         Choice("init", plan.init, _INIT[plan.init]),
         Choice("criterion", str(model.criterion), "K-means, as in the paper"),
         Choice(
@@ -50,7 +49,7 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
         Choice(
             "optimizer",
             f"{plan.joint.descent.method}, rate {plan.joint.descent.learning_rate:g}",
-            "larger steps for narrow layers",
+            "larger steps for narrow layers and for texts",
         ),
         Choice("device", str(plan.device), "the GPU if there is one"),
         Choice("random_state", _seed(model.random_state), "same seed, same clusters"),
@@ -76,8 +75,22 @@ def _network(plan: Plan, many: str) -> tuple[str, str]:
         widths = ", ".join(map(str, plan.build.hidden))
         near = isinstance(plan.views, Neighbors)
         why = "enough to bring neighbours together" if near else f"for {many}"
+        if _texts_alone(plan):
+            why = "for texts; latent points have one length"
         return f"dense layers of {widths}", why
     return str(plan.build), "given"
+
+
+def _components(plan: Plan) -> str:
+    if isinstance(plan.views, Neighbors):
+        return "as many as clusters, and at least 10"
+    if _texts_alone(plan):
+        return "as many as clusters, and at least 20 topics"
+    return "as many as clusters, or as columns if those are fewer"
+
+
+def _texts_alone(plan: Plan) -> bool:
+    return isinstance(plan.build, MLPFactory) and plan.build.sphere
 
 
 def _starts(plan: Plan) -> str:
@@ -90,7 +103,7 @@ def _starts(plan: Plan) -> str:
 
 _INIT = {
     "mixture": "finds clusters of unequal size and shape, which K-means would cut",
-    "kmeans": "as in the paper; neighbours, if any, make clusters round",
+    "kmeans": "as in the paper; neighbours or one length make clusters round",
 }
 
 
@@ -109,6 +122,12 @@ def _views(plan: Plan) -> tuple[str, str]:
     return ", ".join(parts), "rows near each other belong together"
 
 
+def _noise(plan: Plan) -> tuple[str, str]:
+    if plan.noise is not None:
+        return "words are hidden", "a text is to be told from some of its words"
+    return "none", "of use for texts without views"
+
+
 def _shape(plan: Plan) -> tuple[str, str]:
     if plan.shape is None:
         return "none", "rows are no images"
@@ -120,6 +139,7 @@ def _scale(rule: str) -> str:
     return {
         "standard": "columns in different units: each gets mean 0 and deviation 1",
         "common": "columns in like units: all are divided by one number",
+        "rows": "texts: each gets length 1, as only its direction counts",
     }.get(rule, "given")
 
 

@@ -32,6 +32,7 @@ class Scale(StrEnum):
     standard = "standard"
     common = "common"
     nonnegative = "nonnegative"
+    rows = "rows"
     none = "none"
 
 

@@ -25,7 +25,7 @@ from kfriendly.training.progress import Progress, Start, Trained
 from kfriendly.training.scaling import Scaling
 from kfriendly.training.state import Kept
 from kfriendly.training.views import Walks
-from kfriendly.views import Altered, DropWords, MoveImages, Neighbors
+from kfriendly.views import Altered, DropWords, MoveImages, Neighbors, Noise
 
 # Dataclasses and named tuples, by the name that stands in the file. Nothing else is
 # ever made from a file, and no name in it is looked up anywhere but here.
@@ -46,6 +46,7 @@ KINDS: dict[str, type] = {
         MLPFactory,
         MoveImages,
         Neighbors,
+        Noise,
         Objective,
         Phase,
         Plan,

@@ -22,9 +22,11 @@ from kfriendly.networks.tracing import (
     ErrorTrace,
     Trace,
     chain_of,
+    on_sphere,
     run_chain,
     trace,
     trace_chain,
+    trace_on_sphere,
     trace_squared_error,
 )
 from kfriendly.sparse_rows import Rows, SparseRows
@@ -45,6 +47,9 @@ class MLPFactory:
         Normalisation of the encoder's layers; "centring" is the authors' own kind.
     tied : bool
         Use the encoder's weights, transposed, in the decoder.
+    sphere : bool
+        Bring latent points to one length, so that only their direction tells: texts
+        are compared by their angle.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class MLPFactory:
     output: Activation = "linear"
     normalisation: Normalisation = "none"
     tied: bool = False
+    sphere: bool = False
 
     def __post_init__(self) -> None:
         widths = "a tuple of whole numbers >= 1"
@@ -110,10 +116,12 @@ class MLP(Autoencoder):
             self.decoder.insert(0, mirror)
         self._encoder_chain = chain_of(self.encoder)
         self._decoder_chain = chain_of(self.decoder)
+        self._sphere = style.sphere
 
     def encode(self, x: Rows) -> Tensor:
         """Map data to the latent space, f."""
-        return _run(self.encoder, self._encoder_chain, x)
+        h = _run(self.encoder, self._encoder_chain, x)
+        return on_sphere(h) if self._sphere else h
 
     def decode(self, h: Tensor) -> Tensor:
         """Map the latent space back to data, g."""
@@ -123,7 +131,8 @@ class MLP(Autoencoder):
         """Encode data, with the way back to the parameters."""
         if self._encoder_chain is None:
             return trace(self.encode, x, want_input=False)
-        return trace_chain(self._encoder_chain, x, want_input=False)
+        found = trace_chain(self._encoder_chain, x, want_input=False)
+        return trace_on_sphere(found) if self._sphere else found
 
     def trace_decode(self, h: Tensor) -> Trace:
         """Decode latent points, with the way back to them and the parameters."""

@@ -101,6 +101,30 @@ def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
     return Trace(output, pull)
 
 
+def trace_on_sphere(found: Trace) -> Trace:
+    """Trace rows brought to one length; what would change it alone has no effect."""
+    h, pull = found
+    y, stretch = _on_sphere(h)
+
+    def pull_back(G: Tensor) -> Tensor:
+        outwards = (y * G).mean(-1, keepdim=True)  # y'y is R
+        return pull(stretch * (G - y * outwards))
+
+    return Trace(y, pull_back)
+
+
+def on_sphere(h: Tensor) -> Tensor:
+    """Bring rows to the length of a point whose coordinates are all one, root of R."""
+    return _on_sphere(h)[0]
+
+
+def _on_sphere(h: Tensor) -> tuple[Tensor, Tensor]:
+    """Return rows of one length, and by what each was multiplied, (..., n, 1)."""
+    length = torch.linalg.vector_norm(h, dim=-1, keepdim=True)
+    stretch = h.shape[-1] ** 0.5 / length.clamp_min(torch.finfo(h.dtype).tiny ** 0.5)
+    return h * stretch, stretch
+
+
 def run_chain(chain: Chain, x: Rows) -> Tensor:
     """Apply plain dense layers, keeping nothing."""
     for link in chain:

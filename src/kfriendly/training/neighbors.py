@@ -272,5 +272,8 @@ def _sizes(scaling: Scaling) -> Tensor:
 def _scaled(X: np.ndarray, scaling: Scaling) -> Iterator[Tensor]:
     """Yield scaled and centred rows, some thousands at a time."""
     for first in range(0, len(X), 4 * _BLOCK):
-        x = (X[first : first + 4 * _BLOCK] - scaling.mean) / scaling.size
+        x = X[first : first + 4 * _BLOCK]
+        if scaling.rule == "rows":
+            x = normalize(x)
+        x = (x - scaling.mean) / scaling.size
         yield torch.from_numpy(x.astype(np.float32))

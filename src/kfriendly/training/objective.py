@@ -75,11 +75,15 @@ class Objective:
         Weight of the contrast of views. None is for batches without views, Eq. (4) as
         printed. With views a batch holds its samples and then a view of each: a view
         shares its sample's cluster, and only samples are reconstructed.
+    noisy : bool
+        Whether a batch holds its samples and then what the network sees of each: it
+        has to reconstruct the sample all the same. Eq. (4) otherwise.
     """
 
     loss: losses.Loss
     criterion: Criterion
     contrast: float | None = None
+    noisy: bool = False
 
     def differentiate(
         self,
@@ -96,7 +100,8 @@ class Objective:
         gradient of their sum is each one's own. `S` is the nearest cluster if not
         given.
         """
-        H, pull_H = network.trace_encode(x)  # (..., n, R), or (..., 2 n, R) with views
+        seen, x = self._parts(x)
+        H, pull_H = network.trace_encode(seen)  # (..., n, R); with views (..., 2 n, R)
         h = H if self.contrast is None else H.chunk(2, dim=-2)[0]  # (..., n, R)
         if S is None:
             S = self.criterion.assign(h, cluster)  # Eq. (7)
@@ -109,13 +114,21 @@ class Objective:
 
     def differentiate_alone(self, network: Autoencoder, x: Rows) -> Cost:
         """Do the same without clusters, for pre-training."""
-        H, pull_H = network.trace_encode(x)
+        seen, x = self._parts(x)
+        H, pull_H = network.trace_encode(seen)
         reconstruction, contrast, G = self._without_clusters(
             network, H, x, self.pretraining_loss
         )
         pull_H(G)
         zero = torch.zeros_like(reconstruction)
         return Cost(reconstruction, zero, contrast, H, H.new_empty(0))
+
+    def _parts(self, x: Rows) -> tuple[Rows, Rows]:
+        """Tell the rows of a batch that are encoded, and those reconstructed."""
+        if self.contrast is None and not self.noisy:
+            return x, x
+        n = len(x) // 2
+        return x[n:] if self.noisy else x, x[:n]
 
     def _without_clusters(
         self, network: Autoencoder, H: Tensor, x: Rows, loss: losses.Loss
@@ -124,7 +137,6 @@ class Objective:
         h = H
         if self.contrast is not None:
             h = H.chunk(2, dim=-2)[0]
-            x = x[: h.shape[-2]]
         if loss is losses.none:  # Eq. (3) has no decoder to run
             reconstruction, G = h.new_zeros(h.shape[:-1]), torch.zeros_like(h)
         else:

@@ -14,7 +14,7 @@ from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.starts import InitRule
 from kfriendly.training.state import Kept, TrainState, check_like
-from kfriendly.views import ViewRule
+from kfriendly.views import Noise, ViewRule
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Plan:
     rules: JointRules
     device: torch.device
     views: ViewRule | None = None
+    noise: Noise | None = None
     shape: tuple[int, ...] | None = None  # of the image in each row
 
 

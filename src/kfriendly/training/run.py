@@ -23,7 +23,7 @@ from kfriendly.training.starts import (
 )
 from kfriendly.training.state import TrainState
 from kfriendly.training.threads import enough_threads
-from kfriendly.training.views import Walks, make_views
+from kfriendly.training.views import Copies, Walks, make_views
 
 # Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
 _STACK_LIMIT = 2**26
@@ -62,10 +62,17 @@ def train(
 
 
 def with_views(plan: Plan, source: ArraySource, walks: Walks | None = None) -> Plan:
-    """Let pre-training and joint training see views, if any are wanted.
+    """Let pre-training and joint training see views or noise, if any is wanted.
 
     `walks` are those on a graph that is known already.
     """
+    if plan.noise is not None:
+        return replace(
+            plan,
+            objective=replace(plan.objective, noisy=True),
+            pretrain=replace(plan.pretrain, views=Copies(plan.noise.pretrain)),
+            joint=replace(plan.joint, views=Copies(plan.noise.joint)),
+        )
     if plan.views is None:
         return plan
     views = walks or make_views(plan.views, source, plan.n_clusters, plan.shape)
@@ -146,6 +153,9 @@ def start_clusters(
     lam = torch.full_like(variance, plan.lam or 0.0)
     if plan.lam is None:
         lam = balance(source.variance, variance)
+        if plan.noise is not None:  # most of a text no code of this size can tell
+            told = 1.0 - sae_km.reconstruction / source.variance
+            lam = lam * told.clamp(0.01, 1.0)
     state.lam = lam.to(state.lam)
     return Start(sae_km, labels, variance)
 

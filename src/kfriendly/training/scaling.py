@@ -5,11 +5,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
 from kfriendly.errors import DataScaleWarning
 
-ScaleRule = Literal["auto", "standard", "common", "nonnegative", "none"]
+ScaleRule = Literal["auto", "standard", "common", "nonnegative", "rows", "none"]
 
 # A column this many times wider than a narrow one is in other units.
 _OTHER_UNITS = 10.0
@@ -22,7 +22,8 @@ _HOPELESS_RATIO = 1e3
 class Scaling(NamedTuple):
     """x -> (x - mean) / size, for every column; `rule` says how they were found.
 
-    `variance` is the sum of the scaled columns' variances.
+    By the rule "rows" x has length one before. `variance` is the sum of the scaled
+    columns' variances.
     """
 
     rule: str
@@ -49,15 +50,16 @@ def find_scaling(X: np.ndarray | sp.csr_array, rule: ScaleRule) -> Scaling:
     Parameters
     ----------
     X : array or CSR matrix of shape (n_samples, n_features)
-    rule : {"auto", "standard", "common", "nonnegative", "none"}
+    rule : {"auto", "standard", "common", "nonnegative", "rows", "none"}
         "standard": each column to mean zero and deviation one. "common": each column
         to mean zero, and all divided by one number, so that the mean variance is one;
         columns in the same units (pixels, word weights) keep their proportions.
-        "nonnegative": as "common", but zero stays zero. "auto": "common" where the
+        "nonnegative": as "common", but zero stays zero. "rows": the same of rows
+        that were brought to length one, as texts, compared by their angle. "auto": "common" where the
         widest column is at most ten times wider than the lower quartile of widths,
         else "standard".
     """
-    columns = _describe(X)
+    columns = _describe(X, unit=rule == "rows")
     varying = columns.deviation > 0
     _warn(columns, rule)
     if rule == "auto":
@@ -85,13 +87,17 @@ def _alike(widths: np.ndarray) -> bool:
     return bool(widths.max() <= _OTHER_UNITS * narrow)
 
 
-def _describe(X: np.ndarray | sp.csr_array, block: int | None = None) -> _Columns:
+def _describe(
+    X: np.ndarray | sp.csr_array, block: int | None = None, *, unit: bool = False
+) -> _Columns:
     """Describe the columns a block of rows at a time, in constant memory."""
     block = block or max(1, _BLOCK_VALUES // X.shape[1])
     moments = StandardScaler(with_mean=not sp.issparse(X))
     low, high = np.inf, -np.inf
     for first in range(0, X.shape[0], block):
         rows = X[first : first + block].astype(np.float64)
+        if unit:
+            rows = normalize(rows)
         moments.partial_fit(rows)
         low = np.minimum(low, _dense(rows.min(axis=0)))
         high = np.maximum(high, _dense(rows.max(axis=0)))
@@ -120,7 +126,7 @@ def _warn(columns: _Columns, rule: ScaleRule) -> None:
         )
     varying = deviation[deviation > 0]
     ratio = varying.max() / varying.min() if varying.size else 1.0
-    if rule not in ("auto", "standard") and ratio > _HOPELESS_RATIO:
+    if rule not in ("auto", "standard", "rows") and ratio > _HOPELESS_RATIO:
         warnings.warn(
             f"scale={rule!r}, but the columns' standard deviations differ by a factor "
             f"of {ratio:.3g}: the small ones will not matter. Use scale='standard'.",

@@ -6,6 +6,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
+from sklearn.preprocessing import normalize
 from torch import Tensor
 
 from kfriendly.networks import Autoencoder
@@ -68,6 +69,8 @@ class ArraySource:
             return _take(self._kept, index)
         at = index if isinstance(index, slice) else index.numpy()
         picked: Any = self.X[at]
+        if self.scaling.rule == "rows":
+            picked = normalize(picked)
         if sp.issparse(picked):
             if self._keep_sparse:
                 return self._sparse_rows(picked)
