@@ -55,9 +55,9 @@ def find_scaling(X: np.ndarray | sp.csr_array, rule: ScaleRule) -> Scaling:
         to mean zero, and all divided by one number, so that the mean variance is one;
         columns in the same units (pixels, word weights) keep their proportions.
         "nonnegative": as "common", but zero stays zero. "rows": the same of rows
-        that were brought to length one, as texts, compared by their angle. "auto": "common" where the
-        widest column is at most ten times wider than the lower quartile of widths,
-        else "standard".
+        that were brought to length one, as texts, compared by their angle. "auto":
+        "common" where the widest column is at most ten times wider than the lower
+        quartile of widths, else "standard".
     """
     columns = _describe(X, unit=rule == "rows")
     varying = columns.deviation > 0
