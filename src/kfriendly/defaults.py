@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from kfriendly.criteria import CRITERIA, Criterion
+from kfriendly.criteria import CRITERIA, Criterion, KMeans
 from kfriendly.losses import LOSSES, Loss, kl
 from kfriendly.networks import ConvFactory, MLPFactory, NetworkFactory
 from kfriendly.networks.layers import WIDE, Activation
@@ -46,12 +46,15 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     n_rows, n_features = X.shape
     K = params["n_clusters"]
     loss = resolve_loss(params["loss"])
-    objective = Objective(loss, resolve_criterion(params["criterion"]))
     batch = _or(params["batch_size"], default_batch_size(X))
     shape = resolve_shape(params["input_shape"], X)
     views = resolve_views(params["views"], X, K, shape)
     texts = views is None and are_words(X, shape)
-    noise = resolve_noise(params["noise"], views, texts=texts)
+    noise = resolve_noise(params["noise"], views, shape, texts=texts)
+    criterion = resolve_criterion(params["criterion"])
+    if noise is not None and params["criterion"] == "kmeans":
+        # What is hidden changes all the time: centres count an epoch's samples, no more.
+        criterion = KMeans(max_count=max(KMeans.prior_count, n_rows / K))
     hidden = default_hidden(X.shape, views, texts=texts)
     build = _network(params, hidden, loss, shape, sphere=texts)
     joint = _descent(params["optimizer"], build, n_features)
@@ -71,7 +74,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
         ),
         n_clusters=K,
         n_init=_or(params["n_init"], default_starts(build, n_features, views)),
-        objective=objective,
+        objective=Objective(loss, criterion),
         init=init,
         lam=None if params["lam"] == "auto" else float(params["lam"]),
         layers=Phase("layers", params["layer_epochs"], batch, before),
@@ -145,15 +148,25 @@ def resolve_scale(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Scale
 
 
 def resolve_noise(
-    noise: str | Noise | Alter | None, views: ViewRule | None, *, texts: bool
+    noise: str | Noise | Alter | None,
+    views: ViewRule | None,
+    shape: tuple[int, ...] | None,
+    *,
+    texts: bool,
 ) -> Noise | None:
-    """Hide words of texts that have no views, or they would be learned by heart.
+    """Hide words of texts and move images that have no views.
 
-    Four fifths are hidden in pre-training, which finds the topics, and half in joint
-    training, whose clusters are of whole texts.
+    Four fifths of the words are hidden in pre-training, which finds the topics, and
+    half in joint training, whose clusters are of whole texts. An image that may have
+    moved is told by its shape.
     """
     if noise == "auto":
-        return Noise(DropWords(0.8), DropWords(0.5)) if texts else None
+        if texts:
+            return Noise(DropWords(0.8), DropWords(0.5))
+        if views is None and shape is not None:
+            moves = MoveImages(shape, shift=shape[-1] / 14)
+            return Noise(moves, moves)
+        return None
     if noise is not None and views is not None:
         raise ValueError(
             f"noise={noise!r} is for views=None, but views are {views!r}. Alter the "

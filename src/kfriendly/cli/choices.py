@@ -123,9 +123,12 @@ def _views(plan: Plan) -> tuple[str, str]:
 
 
 def _noise(plan: Plan) -> tuple[str, str]:
-    if plan.noise is not None:
-        return "words are hidden", "a text is to be told from some of its words"
-    return "none", "of use for texts without views"
+    if plan.noise is None:
+        return "none", "of use for texts and images without views"
+    if isinstance(plan.noise.joint, MoveImages):
+        pixels = f"{plan.noise.joint.shift:.2g} pixels"
+        return f"moved by up to {pixels}", "an image is to be told wherever it lies"
+    return "some words hidden", "a text is to be told from some of its words"
 
 
 def _shape(plan: Plan) -> tuple[str, str]:
