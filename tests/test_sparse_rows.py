@@ -173,6 +173,7 @@ def test_dcn_of_a_wide_csr_equals_that_of_the_array() -> None:
         "hidden": (16,),
         "scale": "common",
         "views": None,  # neighbours of sparse rows are others
+        "noise": None,  # and so are the words that would be hidden
         "pretrain_epochs": 15,
         "max_epochs": 10,
         "random_state": 0,

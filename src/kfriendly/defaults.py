@@ -19,7 +19,7 @@ from kfriendly.training.loop import Phase
 from kfriendly.training.objective import Objective
 from kfriendly.training.plan import Plan
 from kfriendly.training.scaling import ScaleRule
-from kfriendly.training.words import are_words
+from kfriendly.training.words import FEWEST_WORDS, are_words
 from kfriendly.views import (
     Alter,
     Altered,
@@ -49,11 +49,11 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     batch = _or(params["batch_size"], default_batch_size(X))
     shape = resolve_shape(params["input_shape"], X)
     views = resolve_views(params["views"], X, K, shape)
-    texts = views is None and are_words(X, shape)
+    texts = are_texts_alone(X, views, shape)
     noise = resolve_noise(params["noise"], views, shape, texts=texts)
     criterion = resolve_criterion(params["criterion"])
     if noise is not None and params["criterion"] == "kmeans":
-        # What is hidden changes all the time: centres count an epoch's samples, no more.
+        # Centres count the samples of an epoch, no more, to keep up with the network.
         criterion = KMeans(max_count=max(KMeans.prior_count, n_rows / K))
     hidden = default_hidden(X.shape, views, texts=texts)
     build = _network(params, hidden, loss, shape, sphere=texts)
@@ -142,9 +142,18 @@ def resolve_scale(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Scale
         return scale
     shape = resolve_shape(params["input_shape"], X)
     views = resolve_views(params["views"], X, params["n_clusters"], shape)
-    if views is None and are_words(X, shape):
+    if are_texts_alone(X, views, shape):
         return "rows"
     return "nonnegative" if resolve_loss(params["loss"]) is kl else scale
+
+
+def are_texts_alone(
+    X: np.ndarray | sp.csr_array,
+    views: ViewRule | None,
+    shape: tuple[int, ...] | None,
+) -> bool:
+    """Tell whether rows are texts that Eq. (4) alone is to part, of some vocabulary."""
+    return views is None and X.shape[1] >= FEWEST_WORDS and are_words(X, shape)
 
 
 def resolve_noise(

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from kfriendly.errors import TrainingDiverged
+from kfriendly.losses import squared
 from kfriendly.training.alternating import Alternating, sgd_step
 from kfriendly.training.history import Monitor
 from kfriendly.training.inference import Evaluation, evaluate
@@ -153,7 +154,8 @@ def start_clusters(
     lam = torch.full_like(variance, plan.lam or 0.0)
     if plan.lam is None:
         lam = balance(source.variance, variance)
-        if plan.noise is not None:  # most of a text no code of this size can tell
+        if plan.noise is not None and plan.objective.loss is squared:
+            # What noise keeps the network from telling is no reason for tight clusters.
             told = 1.0 - sae_km.reconstruction / source.variance
             lam = lam * told.clamp(0.01, 1.0)
     state.lam = lam.to(state.lam)

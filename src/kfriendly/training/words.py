@@ -6,7 +6,7 @@ import scipy.sparse as sp
 # Rows that are looked at.
 _ROWS = 2_000
 # Fewer columns are no vocabulary, and rows of more values than this share no texts.
-_FEWEST_COLUMNS = 100
+FEWEST_WORDS = 100
 _MOST_FILLED = 0.1
 
 
@@ -19,7 +19,7 @@ def are_words(X: np.ndarray | sp.csr_array, shape: tuple[int, ...] | None) -> bo
     """
     if sp.issparse(X):
         return True
-    if shape is not None or X.shape[1] < _FEWEST_COLUMNS:
+    if shape is not None or X.shape[1] < FEWEST_WORDS:
         return False
     some = X[np.linspace(0, len(X) - 1, min(_ROWS, len(X)), dtype=int)]
     return bool(np.mean(some != 0) <= _MOST_FILLED and some.min() >= 0)

@@ -1,4 +1,4 @@
-"""Texts without views: rows of one length, a latent sphere, hidden words."""
+"""Noise without views: of texts, on a latent sphere, and of images."""
 
 from pathlib import Path
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.datasets import load_digits
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -22,7 +23,7 @@ from kfriendly.training.objective import Objective
 from kfriendly.training.run import with_views
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource
-from kfriendly.views import DropWords, Neighbors, Noise
+from kfriendly.views import DropWords, MoveImages, Neighbors, Noise
 
 K = 4
 
@@ -74,6 +75,31 @@ def test_defaults_of_texts_and_of_all_else() -> None:
     for other in (plan_of(X), plan_of(np.random.RandomState(0).randn(99, 5))):
         assert other.noise is None
         assert not other.build.sphere
+
+
+def test_images_move_and_centres_keep_up() -> None:
+    X = load_digits().data
+    plan = plan_of(X, views=None)
+    moves = MoveImages((8, 8), shift=8 / 14)
+    assert plan.noise == Noise(moves, moves)
+    assert plan.objective.criterion == KMeans(max_count=len(X) / K)
+    assert plan_of(X, views=None, criterion=KMeans()).objective.criterion == KMeans()
+    for still in ({"input_shape": None}, {"noise": None}):
+        plan = plan_of(X, views=None, **still)
+        assert plan.noise is None
+        assert plan.objective.criterion == KMeans()
+
+
+def test_lambda_counts_what_the_network_tells() -> None:
+    X, _ = make_texts()
+    quick: dict[str, Any] = {"pretrain_epochs": 20, "max_epochs": 0, "random_state": 0}
+    model = DCN(K, views=None, **quick).fit(X)
+    told = 1.0 - model.reconstruction_error_ / model.scaling_.variance
+    H = model.transform(X)
+    spread = np.square(H - H.mean(0)).sum(1).mean()
+    wanted = 2.0 * model.scaling_.variance / spread * told
+    assert 0.01 < told < 1.0
+    assert model.lam_ == pytest.approx(wanted, rel=1e-3)
 
 
 def test_scale_of_texts_is_the_users_if_given() -> None:
