@@ -117,8 +117,8 @@ class DCN(
         and where neighbours are views, else "mixture".
     views : {"auto", "neighbors"}, Neighbors, Altered, callable or None
         What else should lie where a sample lies: its nearest neighbours, or copies
-        that a callable alters, such as `MoveImages` or `DropWords`. None is Eq. (4) as
-        printed.
+        that a callable alters, such as `MoveImages` or `DropWords`. None is Eq. (4);
+        see `noise`.
         "auto" is "neighbors" for up to 200,000 rows, if clusters have nine on average.
         Of neighbours that are texts half the words are lost, and images are moved by a
         little if there are at most 20,000: new rows are placed better for it.
