@@ -84,8 +84,9 @@ def test_images_move_and_centres_keep_up() -> None:
     assert plan.noise == Noise(moves, moves)
     assert plan.objective.criterion == KMeans(max_count=len(X) / K)
     assert plan_of(X, views=None, criterion=KMeans()).objective.criterion == KMeans()
-    for still in ({"input_shape": None}, {"noise": None}):
-        plan = plan_of(X, views=None, **still)
+    many = np.tile(X, (12, 1))
+    for rows, still in ((X, {"input_shape": None}), (X, {"noise": None}), (many, {})):
+        plan = plan_of(rows, views=None, **still)
         assert plan.noise is None
         assert plan.objective.criterion == KMeans()
 

@@ -50,7 +50,9 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     shape = resolve_shape(params["input_shape"], X)
     views = resolve_views(params["views"], X, K, shape)
     texts = are_texts_alone(X, views, shape)
-    noise = resolve_noise(params["noise"], views, shape, texts=texts)
+    few_images = shape is not None and n_rows <= _MANY_ROWS
+    moved = shape if few_images and views is None else None
+    noise = resolve_noise(params["noise"], views, moved, texts=texts)
     criterion = resolve_criterion(params["criterion"])
     if noise is not None and params["criterion"] == "kmeans":
         # Centres count the samples of an epoch, no more, to keep up with the network.
@@ -159,23 +161,23 @@ def are_texts_alone(
 def resolve_noise(
     noise: str | Noise | Alter | None,
     views: ViewRule | None,
-    shape: tuple[int, ...] | None,
+    moved: tuple[int, ...] | None,
     *,
     texts: bool,
 ) -> Noise | None:
-    """Hide words of texts and move images that have no views.
+    """Hide words of `texts`, and move images of the shape `moved`.
 
     Four fifths of the words are hidden in pre-training, which finds the topics, and
     half in joint training, whose clusters are of whole texts. An image that may have
-    moved is told by its shape.
+    moved is told by its shape; many images show that by themselves.
     """
     if noise == "auto":
         if texts:
             return Noise(DropWords(0.8), DropWords(0.5))
-        if views is None and shape is not None:
-            moves = MoveImages(shape, shift=shape[-1] / 14)
-            return Noise(moves, moves)
-        return None
+        if moved is None:
+            return None
+        moves = MoveImages(moved, shift=moved[-1] / 14)
+        return Noise(moves, moves)
     if noise is not None and views is not None:
         raise ValueError(
             f"noise={noise!r} is for views=None, but views are {views!r}. Alter the "

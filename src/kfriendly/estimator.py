@@ -125,8 +125,8 @@ class DCN(
     noise : "auto", Noise, callable or None
         For views=None: what the network sees in place of a sample, which it has to
         reconstruct all the same. A callable alters rows as in `Altered`. "auto" hides
-        words of texts, `Noise(DropWords(0.8), DropWords(0.5))`, moves images, as
-        `MoveImages` does, and is None for all else.
+        words of texts, `Noise(DropWords(0.8), DropWords(0.5))`, moves up to
+        20,000 images, as `MoveImages` does, and is None for all else.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
         it from the two terms after pre-training, so that units do not matter.
