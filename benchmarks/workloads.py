@@ -16,6 +16,7 @@ from timing import Job, seconds
 
 from kfriendly import DCN, products
 from kfriendly.defaults import make_plan
+from kfriendly.networks import MLPFactory
 from kfriendly.training.history import Recorder
 from kfriendly.training.plan import Plan, build_state
 from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
@@ -73,12 +74,13 @@ def prepare(
     """Build networks and a source for a table, with settings that all figures share."""
     dcn = DCN(
         10,
-        hidden=widths[1:-1],
+        network=MLPFactory(widths[1:-1]),
         n_components=widths[-1],
         batch_size=batch,
         n_init=n_init,
         init="kmeans",
         views=None,
+        noise=None,
         layer_epochs=n_epochs,
         pretrain_epochs=n_epochs,
         max_epochs=n_epochs,

@@ -95,7 +95,7 @@ def _texts_alone(plan: Plan) -> bool:
 
 def _starts(plan: Plan) -> str:
     if plan.n_init == 1:
-        return "networks of this size train slowly"
+        return "more take as many times as long"
     if isinstance(plan.views, Neighbors):
         return "a second start tells how stable the clusters are"
     return "networks of this size train quickly; the best is kept"
