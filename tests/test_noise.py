@@ -141,6 +141,13 @@ def test_a_text_without_words_is_no_trouble() -> None:
     assert np.isfinite(model.transform(X)).all()
 
 
+@pytest.mark.filterwarnings("ignore")  # of all that is wrong with them
+def test_texts_that_are_all_one_leave_lambda_a_number() -> None:
+    X = sp.csr_array(np.tile(make_texts()[0][:1].toarray(), (40, 1)))
+    model = DCN(K, views=None, pretrain_epochs=1, max_epochs=1, random_state=0).fit(X)
+    assert np.isfinite(model.lam_)
+
+
 @pytest.mark.parametrize("shape", [(7, 3), (2, 7, 3)])
 def test_gradient_on_the_sphere_is_autograds(shape: tuple[int, ...]) -> None:
     torch.manual_seed(0)

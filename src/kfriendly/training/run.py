@@ -156,7 +156,7 @@ def start_clusters(
         lam = balance(source.variance, variance)
         if plan.noise is not None and plan.objective.loss is squared:
             # What noise keeps the network from telling is no reason for tight clusters.
-            told = 1.0 - sae_km.reconstruction / source.variance
+            told = 1.0 - sae_km.reconstruction / max(source.variance, 1e-30)
             lam = lam * told.clamp(0.01, 1.0)
     state.lam = lam.to(state.lam)
     return Start(sae_km, labels, variance)
