@@ -8,7 +8,7 @@ from torch import Tensor
 
 from kfriendly import products
 from kfriendly.products import (
-    add_product_,
+    gram,
     linear,
     multiply,
     multiply_transposed,
@@ -16,7 +16,8 @@ from kfriendly.products import (
 )
 
 LARGE, NARROW, SMALL = (256, 300, 90), (512, 10, 900), (20, 30, 40)
-SHAPES = (LARGE, NARROW, SMALL)
+SMALL_AND_NARROW = (110, 16, 10)
+SHAPES = (LARGE, NARROW, SMALL, SMALL_AND_NARROW)
 
 
 def drawn(*shape: int) -> Tensor:
@@ -130,10 +131,24 @@ def test_the_narrower_side_is_turned(calls: list[Tensor]) -> None:
 def test_many_rows_are_multiplied_part_by_part(library: None, n: int) -> None:
     A, B = drawn(n, 30), drawn(n, 50)
     assert_close(multiply_transposed(A, B), A.double().mT @ B.double())
-    total = drawn(n, 50)
-    exact = total.double() + A.double() @ drawn(30, 50).double()
-    add_product_(total, A, drawn(30, 50))
-    assert_close(total, exact)
+
+
+@pytest.mark.parametrize("shape", [(5_000, 500), (5_000, 203), (300, 30), (3, 1)])
+def test_gram_is_the_product_with_itself(library: None, shape: tuple[int, int]) -> None:
+    A = drawn(*shape)
+    torch.testing.assert_close(gram(A), A.mT @ A, rtol=1e-4, atol=1e-2)
+    assert gram(A).equal(gram(A).mT)
+
+
+@pytest.mark.parametrize("starts", [(), (3,)])
+@pytest.mark.parametrize("width", [10, 40])
+def test_gradients_of_small_weights_lie_as_weights_do(
+    starts: tuple[int, ...], width: int
+) -> None:
+    G, x = drawn(*starts, 110, 16), drawn(*starts, 110, width)
+    found = products_for(1_000, G.dim()).multiply_transposed(G, x)
+    torch.testing.assert_close(found, G.mT @ x)
+    assert found.is_contiguous()  # the optimiser goes through memory
 
 
 @pytest.mark.parametrize("starts", [(), (3,)])

@@ -1,5 +1,6 @@
 """Sparse rows against the same rows filled in."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,10 @@ from kfriendly.networks import MLPFactory
 from kfriendly.networks.layers import WIDE
 from kfriendly.networks.whitened import Whitened
 from kfriendly.sparse_rows import SparseRows
-from kfriendly.training.descent import Descent
+from kfriendly.training.descent import Descent, Optimizer
 from kfriendly.training.history import Recorder
 from kfriendly.training.loop import Phase
-from kfriendly.training.objective import Objective
+from kfriendly.training.objective import Objective, trace_error
 from kfriendly.training.pretrain import pretrain_end_to_end, pretrain_layers
 from kfriendly.training.scaling import find_scaling
 from kfriendly.training.sources import ArraySource, TensorSource
@@ -61,7 +62,9 @@ def test_products_equal_those_of_dense_rows() -> None:
     x = sparse_rows()
     W, G = normal(x.Z.shape[1], 4), normal(30, 4)
     assert_close(x.times(W), x.dense() @ W, rtol=1e-4, atol=1e-4)
-    assert_close(x.transposed_times(G), x.dense().mT @ G, rtol=1e-4, atol=1e-4)
+    found = torch.empty(x.Z.shape[1], 4)
+    x.transposed_times(G, into=found)
+    assert_close(found, x.dense().mT @ G, rtol=1e-4, atol=1e-4)
 
 
 def test_rows_without_a_value_are_the_shift() -> None:
@@ -80,7 +83,39 @@ def test_squared_errors_and_gradients_equal_autograd() -> None:
         plain = squared(leaves[0] @ leaves[1].mT + leaves[2], x.dense())
         expected = torch.autograd.grad(plain.mean(), leaves)
     assert_close(values, plain.detach(), rtol=1e-5, atol=1e-3)
-    assert_close(list(gradients()), list(expected), rtol=1e-4, atol=1e-4)
+    found = gradients(torch.empty_like(W))
+    assert_close(list(found), list(expected), rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_of_wide_weights_have_the_same_memory_in_every_step() -> None:
+    x = sparse_rows()
+    network = network_of(x.Z.shape[1])
+    wide = [p for p in network.parameters() if max(p.shape) >= WIDE and p.dim() == 2]
+
+    def memory() -> list[int]:
+        _, pull = trace_error(squared, network, network.encode(x), x)
+        H, pull_H = network.trace_encode(x)
+        pull_H(pull())
+        return [p.grad.data_ptr() for p in wide if p.grad is not None]
+
+    with torch.no_grad():
+        first = memory()
+        Optimizer(network.parameters(), Descent()).clear()
+        assert memory() == first
+        assert len(first) == 2
+        assert memory() != first  # gradients that are not cleared add up
+
+
+def test_a_copied_network_has_gradients_of_its_own() -> None:
+    x = sparse_rows()
+    network = network_of(x.Z.shape[1])
+    with torch.no_grad():
+        network.trace_encode(x).pull(normal(30, 3))
+        twin = copy.deepcopy(network)
+        before = network.encoder[0].weight.grad.clone()
+        twin.trace_encode(x).pull(2.0 * normal(30, 3))
+    assert_close(network.encoder[0].weight.grad, before)
+    assert_close(twin.encoder[0].weight.grad, 2.0 * before)
 
 
 def test_errors_of_a_perfect_reconstruction_are_not_below_zero() -> None:

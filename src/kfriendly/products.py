@@ -7,6 +7,7 @@ to call, so small products stay where they are. All but `linear` is to be called
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor
 _WORTH = 2**22
 _FAR_NARROWER = 8
 _TALL = 2048
+_WIDE_ENOUGH = 100  # for a product of oneDNN's to pay
 _onednn: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
@@ -34,6 +36,8 @@ def linear(x: Tensor, W: Tensor, b: Tensor, *, relu: bool = False) -> Tensor:
         return y.relu() if relu else y  # type: ignore[no-any-return]
     if W.dim() == 2:
         y = F.linear(x, W, b)
+    elif _is_narrow(x, W.mT):
+        y = torch.baddbmm(b.unsqueeze(-1), W, x.mT).mT
     else:
         y = torch.baddbmm(b.unsqueeze(-2), x, W.mT)
     return y.relu_() if relu else y
@@ -43,7 +47,19 @@ def multiply(A: Tensor, B: Tensor) -> Tensor:
     """Compute A B of two matrices, or of two stacks of them."""
     if _is_worth(A, B.mT):
         return _by_onednn(A, B.mT)
-    return torch.mm(A, B) if A.dim() == 2 else torch.bmm(A, B)
+    return torch.mm(A, B) if A.dim() == 2 else multiply_stacks(A, B)
+
+
+def multiply_stacks(A: Tensor, B: Tensor) -> Tensor:
+    """Compute A B of two stacks of small matrices."""
+    if _is_narrow(A, B):
+        return torch.bmm(B.mT, A.mT).mT
+    return torch.bmm(A, B)
+
+
+def _is_narrow(A: Tensor, B: Tensor) -> bool:
+    """Tell whether MKL computes a stack of B' A' in a third of the time of A B."""
+    return B.shape[-1] < min(12, A.shape[-2])
 
 
 def multiply_transposed(A: Tensor, B: Tensor) -> Tensor:
@@ -59,13 +75,21 @@ def multiply_transposed(A: Tensor, B: Tensor) -> Tensor:
         return total
     if _FAR_NARROWER * B.shape[-1] <= A.shape[-1] and _is_worth(A.mT, B.mT):
         return multiply(B.mT, A).mT.contiguous()
-    return multiply(A.mT, B)
+    return multiply(A.mT, B).contiguous()  # as weights are
 
 
-def add_product_(total: Tensor, A: Tensor, B: Tensor) -> None:
-    """Add A B to a matrix, some rows at a time, so that no second one is needed."""
-    for part, a in zip(torch.split(total, _TALL), torch.split(A, _TALL), strict=True):
-        part += multiply(a, B)
+def gram(A: Tensor) -> Tensor:
+    """Compute A' A of a tall matrix, of which one half tells the other."""
+    width = A.shape[1]
+    n_blocks = max(1, min(4, width // _WIDE_ENOUGH))
+    edges = [width * i // n_blocks for i in range(n_blocks + 1)]
+    total = A.new_zeros(width, width)
+    for tall in torch.split(A, _TALL):
+        turned = tall.mT.contiguous()
+        for first, last in pairwise(edges):
+            rest = tall[:, first:].contiguous()  # oneDNN is slow with gaps
+            total[first:last, first:] += multiply(turned[first:last], rest)
+    return total.triu() + total.triu(1).mT
 
 
 class Products(NamedTuple):
@@ -76,7 +100,7 @@ class Products(NamedTuple):
 
 
 _MATRICES = Products(torch.mm, lambda A, B: torch.mm(A.mT, B))
-_STACKS = Products(torch.bmm, lambda A, B: torch.bmm(A.mT, B))
+_STACKS = Products(multiply_stacks, lambda A, B: multiply_stacks(A.mT, B).contiguous())
 _EITHER = Products(multiply, multiply_transposed)
 
 

@@ -1,6 +1,6 @@
 """Rows of a wide sparse table, and what a network needs to know of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from kfriendly.products import add_product_, multiply, multiply_transposed
+from kfriendly.products import gram, multiply, multiply_transposed
 
 # A Tensor, or SparseRows where a network takes them. Any: most networks never meet the
 # latter, and need not say so.
@@ -26,10 +26,17 @@ class ErrorGradients(NamedTuple):
 
 
 class SquaredErrors(NamedTuple):
-    """One value a row, and a way to the gradients of their mean."""
+    """One value a row, and a way to the gradients of their mean.
+
+    It takes the memory for that by W.
+    """
 
     values: Tensor  # (n,)
-    gradients: Callable[[], ErrorGradients]
+    gradients: Callable[[Tensor], ErrorGradients]
+
+
+# Columns of a table that are worked on at a time: the cache holds what belongs to them.
+_COLUMNS = 2048
 
 
 def dense(x: Rows) -> Tensor:
@@ -73,9 +80,11 @@ class SparseRows:
         """Compute X W, (n, R), from W of shape (d, R)."""
         return _times(self.Z, W) - self.u @ W
 
-    def transposed_times(self, G: Tensor) -> Tensor:
+    def transposed_times(self, G: Tensor, into: Tensor) -> None:
         """Compute X' G, (d, R), from G of shape (n, R)."""
-        return _times(self._transposed, G).addr_(self.u, G.sum(0), alpha=-1.0)
+        sum_G = G.sum(0)
+        for part, Z_part in self._columns():
+            into[part] = _times(Z_part, G).addr_(self.u[part], sum_G, alpha=-1.0)
 
     def squared_errors(self, h: Tensor, W: Tensor, b: Tensor) -> "SquaredErrors":
         """Compute ||W h + b - x||^2 of every row without ever forming W h.
@@ -85,22 +94,32 @@ class SparseRows:
         the weights once, not once a row.
         """
         c = b + self.u
-        WW = multiply_transposed(W, W)  # (R, R)
+        WW = gram(W)  # W'W, (R, R)
         h_WW, c_W, z_W = multiply(h, WW), c @ W, _times(self.Z, W)  # (n, R)
         z_c = torch.from_numpy(self.Z @ c.numpy())
         z_z = torch.from_numpy(self.Z.power(2).sum(axis=1))
         values = (h * (h_WW + 2.0 * (c_W - z_W))).sum(-1) + c @ c - 2.0 * z_c + z_z
 
-        def gradients() -> ErrorGradients:
+        def gradients(G_W: Tensor) -> ErrorGradients:
             share = 2.0 / len(self)
             sum_h, sum_z = h.sum(0), torch.from_numpy(self.Z.sum(axis=0))
-            G_W = _times(self._transposed, -share * h).addr_(c, share * sum_h)
-            add_product_(G_W, W, share * multiply_transposed(h, h))
-            G_b = share * (W @ sum_h + len(self) * c - sum_z)
+            hh = share * multiply_transposed(h, h)  # (R, R)
+            pulled, pushed, W_h = -share * h, share * sum_h, torch.empty_like(c)
+            for part, Z_part in self._columns():
+                G = multiply(W[part], hh).add_(_times(Z_part, pulled))
+                G_W[part] = G.addr_(c[part], pushed)
+                W_h[part] = W[part] @ sum_h
+            G_b = share * (W_h + len(self) * c - sum_z)
             return ErrorGradients(share * (h_WW + c_W - z_W), G_W, G_b)
 
         # Rounding may take an error of nothing below zero.
         return SquaredErrors(values.clamp_min_(0.0), gradients)
+
+    def _columns(self) -> Iterator[tuple[slice, sp.csr_array]]:
+        """Go through the columns, some at a time: which, and Z' of them."""
+        for first in range(0, self.Z.shape[1], _COLUMNS):
+            part = slice(first, first + _COLUMNS)
+            yield part, self._transposed[part]
 
     @cached_property
     def _transposed(self) -> sp.csr_array:

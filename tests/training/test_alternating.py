@@ -175,9 +175,16 @@ def test_nothing_remains_of_an_epoch_that_is_undone() -> None:
     assert all(map(torch.equal, found, expected))
 
 
-def test_snapshot_brings_everything_back() -> None:
+@pytest.mark.parametrize("again", [False, True])
+def test_snapshot_brings_everything_back(again: bool) -> None:
     state = make_state()
-    before = state.snapshot()
+    old = make_state()
+    sgd_step(old, rows(), OBJECTIVE, RULES, lam=old.lam)
+    room = old.snapshot() if again else None
+    before = state.snapshot(room)
+    tensors = [] if room is None else [*room["network"].values(), *room["optimizer"]]
+    kept = [*before["network"].values(), *before["optimizer"]]
+    assert all(a is b for a, b in zip(tensors, kept, strict=False))
     reference = make_state()
     sgd_step(state, rows(), OBJECTIVE, RULES, lam=state.lam)
     torch.randperm(5, generator=state.rng)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from kfriendly.arguments import require
 from kfriendly.criteria.base import distances, one_hot_nearest, weighted_mean
+from kfriendly.products import multiply
 
 CentreRule = Literal["online", "frozen"]
 
@@ -85,7 +86,7 @@ class KMeans:
         self, H: Tensor, S: Tensor, state: CentroidState
     ) -> tuple[Tensor, Tensor]:
         """Compute the cost and its gradient, 2 (h - M s)."""
-        D = H - S @ state.M.to(H.dtype)
+        D = H - multiply(S, state.M.to(H.dtype))
         return D.square().sum(-1), 2.0 * D
 
     def statistics(self, H: Tensor, S: Tensor) -> CentroidStats:

@@ -15,7 +15,7 @@ from kfriendly.networks.layers import Dense, affine
 from kfriendly.products import Products, products_for
 from kfriendly.sparse_rows import Rows, SparseRows
 
-_relu_gradient = torch.ops.aten.threshold_backward.default
+_relu_gradient = torch.ops.aten.threshold_backward.grad_input
 
 
 class Trace(NamedTuple):
@@ -39,6 +39,31 @@ class ErrorTrace(NamedTuple):
     pull: Callable[[], Tensor]
 
 
+class Room:
+    """Memory for the gradient of a wide weight, the same in every step.
+
+    The system hands out memory of that size page by page and filled with zeros, which
+    takes as long as the gradient of sparse rows itself.
+
+    Parameters
+    ----------
+    weight : Parameter
+    """
+
+    def __init__(self, weight: nn.Parameter) -> None:
+        self._weight = weight
+        self._memory: Tensor | None = None
+
+    def take(self) -> Tensor:
+        """Return memory laid out as the weight is, once its last gradient is gone."""
+        if self._memory is None or self._memory is self._weight.grad:
+            self._memory = torch.empty_like(self._weight)
+        return self._memory
+
+    def __reduce__(self) -> tuple[type["Room"], tuple[nn.Parameter]]:
+        return Room, (self._weight,)  # a copy begins with no memory
+
+
 class Link(NamedTuple):
     """A dense layer that is W x + b, or its positive part, and nothing else."""
 
@@ -46,6 +71,7 @@ class Link(NamedTuple):
     bias: nn.Parameter
     relu: bool
     n_products: int  # a row
+    room: Room  # for the gradient by sparse rows
 
 
 Chain = Sequence[Link]
@@ -58,7 +84,7 @@ def chain_of(layers: Iterable[nn.Module]) -> Chain | None:
         if not isinstance(layer, Dense) or not layer.is_plain:
             return None
         W, relu = layer.weight, layer.activation == "relu"
-        links.append(Link(W, layer.bias, relu, W.shape[-2] * W.shape[-1]))
+        links.append(Link(W, layer.bias, relu, W.shape[-2] * W.shape[-1], Room(W)))
     return links
 
 
@@ -89,13 +115,13 @@ def trace_chain(chain: Chain, x: Rows, *, want_input: bool) -> Trace:
         largest = G.shape[-2] * max([link.n_products for link in chain])
         by = products_for(largest, G.dim())
         for depth in reversed(range(len(chain))):
-            W, b, relu, _ = chain[depth]
-            if relu:
-                G = _relu_gradient(G, inputs[depth + 1], 0)
-            add_gradient(W, _transposed_times(by, G, inputs[depth], W))
-            add_gradient(b, G.sum(-2))
+            link = chain[depth]
+            if link.relu:
+                _relu_gradient(G, inputs[depth + 1], 0, grad_input=G)
+            add_gradient(link.weight, _transposed_times(by, G, inputs[depth], link))
+            add_gradient(link.bias, G.sum(-2))
             if depth or want_input:
-                G = by.multiply(G, W)
+                G = by.multiply(G, link.weight)
         return G if want_input else G.new_empty(0)
 
     return Trace(output, pull)
@@ -145,7 +171,7 @@ def trace_squared_error(
     values, gradients = target.squared_errors(h, last.weight, last.bias)
 
     def pull() -> Tensor:
-        G = gradients()
+        G = gradients(last.room.take())
         add_gradient(last.weight, G.W)
         add_gradient(last.bias, G.b)
         return pull_hidden(G.h)
@@ -153,16 +179,17 @@ def trace_squared_error(
     return ErrorTrace(values, pull)
 
 
-def _transposed_times(by: Products, G: Tensor, x: Rows, W: Tensor) -> Tensor:
+def _transposed_times(by: Products, G: Tensor, x: Rows, link: Link) -> Tensor:
     """Compute G' x, laid out in memory as W is: optimisers go through both in step."""
-    if not isinstance(x, SparseRows):
-        if x.dim() < G.dim():  # all starts share their rows
-            x = x.expand(len(G), -1, -1)
-        if W.is_contiguous():
-            return by.multiply_transposed(G, x)
-        return by.multiply_transposed(x, G).mT
-    product = x.transposed_times(G).mT
-    return product.contiguous() if W.is_contiguous() else product
+    if isinstance(x, SparseRows):
+        room = link.room.take()
+        x.transposed_times(G, into=room.mT)
+        return room
+    if x.dim() < G.dim():  # all starts share their rows
+        x = x.expand(len(G), -1, -1)
+    if link.weight.is_contiguous():
+        return by.multiply_transposed(G, x)
+    return by.multiply_transposed(x, G).mT
 
 
 def add_gradient(p: nn.Parameter, gradient: Tensor) -> None:

@@ -1,7 +1,7 @@
 """Network updates, Eq. (6): optimiser, step size and clipping."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -144,9 +144,14 @@ class Optimizer:
                 is_first_step=False,
             )
 
-    def snapshot(self) -> list[Tensor]:
-        """Copy what the steps have left behind, to come back to with `restore`."""
-        return [tensor.clone() for tensor in self._tensors()]
+    def snapshot(self, old: Sequence[Tensor] = ()) -> list[Tensor]:
+        """Copy what the steps have left behind, to come back to with `restore`.
+
+        An `old` snapshot gives its memory for the new one.
+        """
+        tensors = self._tensors()
+        rooms: Sequence[Tensor | None] = old or [None] * len(tensors)
+        return [copied(t, room) for t, room in zip(tensors, rooms, strict=True)]
 
     def restore(self, snapshot: list[Tensor]) -> None:
         """Go back to a snapshot."""
@@ -155,6 +160,11 @@ class Optimizer:
 
     def _tensors(self) -> list[Tensor]:
         return [*self._first, *self._second, self._n_steps]
+
+
+def copied(tensor: Tensor, room: Tensor | None) -> Tensor:
+    """Copy a tensor, into memory of its shape that is no longer needed if there is."""
+    return tensor.clone() if room is None else room.copy_(tensor)
 
 
 def _as_in_memory(tensors: list[Tensor]) -> list[Tensor]:

@@ -72,9 +72,10 @@ def run_phase(
         return
     few = source.rows(torch.arange(min(256, source.n_rows)))
     ceiling = _ceiling(task.loss, dense(few))
+    before = None
     for epoch in monitor.epochs(phase.name, phase.n_epochs, state):
         began = time.perf_counter()
-        before = state.snapshot()
+        before = state.snapshot(before)
         means = _run_epoch(phase, task, state, source)
         while not means.are_sound(ceiling):
             slowdown = state.slowdown / 2

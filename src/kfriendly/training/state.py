@@ -9,7 +9,7 @@ from torch import Tensor
 from kfriendly.criteria import State
 from kfriendly.networks import Autoencoder
 from kfriendly.networks.whitened import Whitened
-from kfriendly.training.descent import Optimizer
+from kfriendly.training.descent import Optimizer, copied
 
 
 class Kept(NamedTuple):
@@ -64,11 +64,17 @@ class TrainState:
     S: Tensor = field(default_factory=_nothing)
     resumed: dict[str, Any] | None = None
 
-    def snapshot(self) -> dict[str, Any]:
-        """Copy everything, to come back to with `restore`."""
+    def snapshot(self, old: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Copy everything, to come back to with `restore`.
+
+        An `old` snapshot of the same phase gives its memory for the new one.
+        """
+        tensors = self.network.state_dict()
+        rooms = {"network": {}, "optimizer": ()} if old is None else old
+        room = rooms["network"].get
         return {
-            "network": {k: v.clone() for k, v in self.network.state_dict().items()},
-            "optimizer": self.optimizer.snapshot(),
+            "network": {k: copied(v, room(k)) for k, v in tensors.items()},
+            "optimizer": self.optimizer.snapshot(rooms["optimizer"]),
             "rng": self.rng.get_state(),
             **{name: getattr(self, name) for name in _NEVER_CHANGED_IN_PLACE},
         }
