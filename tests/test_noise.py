@@ -19,6 +19,7 @@ from kfriendly.losses import squared
 from kfriendly.metrics import ari
 from kfriendly.networks import MLPFactory
 from kfriendly.networks.tracing import on_sphere
+from kfriendly.training.descent import Descent
 from kfriendly.training.objective import Objective
 from kfriendly.training.run import with_views
 from kfriendly.training.scaling import find_scaling
@@ -77,18 +78,38 @@ def test_defaults_of_texts_and_of_all_else() -> None:
         assert not other.build.sphere
 
 
-def test_images_move_and_centres_keep_up() -> None:
+def test_centres_keep_up_with_noise() -> None:
+    X, _ = make_texts()
+    criterion = plan_of(X, views=None).objective.criterion
+    assert criterion == KMeans(max_count=100)  # at least the prior count
+    many = sp.vstack([X] * 3, format="csr")
+    assert plan_of(many, views=None).objective.criterion == KMeans(max_count=720 / K)
+    own = plan_of(X, views=None, criterion=KMeans())
+    assert own.objective.criterion == KMeans()
+
+
+def test_autoencoders_of_images_are_trained_on_moved_ones() -> None:
     X = load_digits().data
     plan = plan_of(X, views=None)
     moves = MoveImages((8, 8), shift=8 / 14)
-    assert plan.noise == Noise(moves, moves)
-    assert plan.objective.criterion == KMeans(max_count=len(X) / K)
-    assert plan_of(X, views=None, criterion=KMeans()).objective.criterion == KMeans()
-    many = np.tile(X, (12, 1))
-    for rows, still in ((X, {"input_shape": None}), (X, {"noise": None}), (many, {})):
-        plan = plan_of(rows, views=None, **still)
-        assert plan.noise is None
-        assert plan.objective.criterion == KMeans()
+    assert plan.noise == Noise(moves, None, restore=False)
+    assert plan.objective.criterion == KMeans()
+    still = plan_of(X, views=None, noise=None)
+    assert plan.pretrain.n_epochs == 2 * still.pretrain.n_epochs
+    assert plan.joint == still.joint
+    for params in ({"input_shape": None}, {"noise": None}):
+        assert plan_of(X, views=None, **params).noise is None
+    assert plan_of(X).noise is None
+
+
+def test_wide_networks_take_larger_steps_over_moved_images() -> None:
+    X = np.kron(load_digits().data.reshape(-1, 8, 8), np.ones((4, 4)))
+    X = X.reshape(len(X), -1)
+    plan = plan_of(X, views=None)
+    rates = [phase.descent.learning_rate for phase in (plan.pretrain, plan.joint)]
+    assert rates == [2e-3, 1e-3]
+    own = plan_of(X, views=None, pretrain_optimizer=Descent("adam", 1e-4))
+    assert own.pretrain.descent.learning_rate == 1e-4
 
 
 def test_lambda_counts_what_the_network_tells() -> None:
@@ -98,7 +119,7 @@ def test_lambda_counts_what_the_network_tells() -> None:
     told = 1.0 - model.reconstruction_error_ / model.scaling_.variance
     H = model.transform(X)
     spread = np.square(H - H.mean(0)).sum(1).mean()
-    wanted = 2.0 * model.scaling_.variance / spread * told
+    wanted = 0.3 * 2.0 * model.scaling_.variance / spread * told
     assert 0.01 < told < 1.0
     assert model.lam_ == pytest.approx(wanted, rel=1e-3)
 
@@ -210,6 +231,23 @@ def test_each_phase_has_its_noise() -> None:
     assert (seen.joint.draw(source, rng)(index)[50:] == 1.0).all()
 
 
+@pytest.mark.parametrize("restore", [False, True])
+def test_without_noise_the_sample_is_seen_as_it_is(restore: bool) -> None:
+    X, _ = make_texts()
+    noise = Noise(_ones, None, restore=restore)
+    plan = plan_of(X, views=None, noise=noise)
+    source = ArraySource(X, find_scaling(X, "rows"), torch.device("cpu"))
+    seen = with_views(plan, source)
+    rng, index = torch.Generator().manual_seed(0), torch.arange(50)
+    own = source.rows(index)
+    before = seen.pretrain.draw(source, rng)(index)
+    then = seen.joint.draw(source, rng)(index)
+    ones = torch.ones_like(own)
+    assert_close(before, torch.cat([own, ones]) if restore else ones)
+    assert_close(then, torch.cat([own, own]) if restore else own)
+    assert seen.objective.noisy == restore
+
+
 def test_wide_sparse_texts_stay_sparse() -> None:
     X, y = make_texts()
     wide = sp.csr_array(sp.hstack([X] * 21))
@@ -223,7 +261,7 @@ def test_noise_beside_views_is_refused() -> None:
     with pytest.raises(ValueError, match="noise=.* is for views=None.*Neighbors"):
         DCN(K, views=Neighbors(), noise=DropWords()).fit(X)
     with pytest.raises(ValueError, match="Noise: joint"):
-        Noise(DropWords(), None)  # type: ignore[arg-type]
+        Noise(DropWords(), 0.5)  # type: ignore[arg-type]
 
 
 def test_a_model_of_texts_is_saved_and_goes_on(tmp_path: Path) -> None:

@@ -50,19 +50,21 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
     shape = resolve_shape(params["input_shape"], X)
     views = resolve_views(params["views"], X, K, shape)
     texts = are_texts_alone(X, views, shape)
-    few_images = shape is not None and n_rows <= _MANY_ROWS
-    moved = shape if few_images and views is None else None
-    noise = resolve_noise(params["noise"], views, moved, texts=texts)
+    noise = resolve_noise(params["noise"], views, shape, texts=texts)
     criterion = resolve_criterion(params["criterion"])
-    if noise is not None and params["criterion"] == "kmeans":
+    if noise is not None and noise.restore and params["criterion"] == "kmeans":
         # Centres count the samples of an epoch, no more, to keep up with the network.
         criterion = KMeans(max_count=max(KMeans.prior_count, n_rows / K))
+    moved = noise is not None and not noise.restore
     hidden = default_hidden(X.shape, views, texts=texts)
     build = _network(params, hidden, loss, shape, sphere=texts)
     joint = _descent(params["optimizer"], build, n_features)
     before = joint
     if params["pretrain_optimizer"] is not None:
         before = _descent(params["pretrain_optimizer"], build, n_features)
+    elif moved and params["optimizer"] == "adam":
+        # Copies that are never the same bear larger steps than rows seen many times.
+        before = replace(joint, learning_rate=max(joint.learning_rate, 2e-3))
     n_batches = max(1, n_rows // batch)
     init = params["init"]
     if init == "auto":  # neighbours make clusters round; an autoencoder does not
@@ -82,7 +84,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
         layers=Phase("layers", params["layer_epochs"], batch, before),
         pretrain=Phase(
             "pretrain",
-            _or(params["pretrain_epochs"], default_epochs(n_batches, 1_400, least=20)),
+            _or(params["pretrain_epochs"], pretraining_epochs(n_batches, moved=moved)),
             batch,
             before,
         ),
@@ -124,6 +126,12 @@ def default_epochs(n_batches: int, n_steps: int, least: int) -> int:
     return min(100, max(least, -(-n_steps // n_batches)))
 
 
+def pretraining_epochs(n_batches: int, *, moved: bool) -> int:
+    """Take 1,400 steps, and twice that of copies, which are never the same."""
+    times = 2 if moved else 1
+    return default_epochs(n_batches, times * 1_400, least=times * 20)
+
+
 def resolve_loss(loss: str | Loss) -> Loss:
     """Look a loss up by name."""
     return LOSSES[loss] if isinstance(loss, str) else loss
@@ -161,23 +169,23 @@ def are_texts_alone(
 def resolve_noise(
     noise: str | Noise | Alter | None,
     views: ViewRule | None,
-    moved: tuple[int, ...] | None,
+    shape: tuple[int, ...] | None,
     *,
     texts: bool,
 ) -> Noise | None:
-    """Hide words of `texts`, and move images of the shape `moved`.
+    """Hide words of `texts`, and train on moved images of this `shape` first.
 
     Four fifths of the words are hidden in pre-training, which finds the topics, and
-    half in joint training, whose clusters are of whole texts. An image that may have
-    moved is told by its shape; many images show that by themselves.
+    half in joint training, whose clusters are of whole texts. Moved copies teach the
+    autoencoder what an image is; the clusters are of the images as they are.
     """
     if noise == "auto":
         if texts:
             return Noise(DropWords(0.8), DropWords(0.5))
-        if moved is None:
+        if shape is None or views is not None:
             return None
-        moves = MoveImages(moved, shift=moved[-1] / 14)
-        return Noise(moves, moves)
+        moves = MoveImages(shape, shift=shape[-1] / 14)
+        return Noise(moves, None, restore=False)
     if noise is not None and views is not None:
         raise ValueError(
             f"noise={noise!r} is for views=None, but views are {views!r}. Alter the "

@@ -164,17 +164,23 @@ class Noise:
 
     Parameters
     ----------
-    pretrain, joint : callable
-        Alter rows as in `Altered`; `DropWords` is one for texts.
+    pretrain, joint : callable or None
+        Alter rows as in `Altered`; `DropWords` is one for texts. None shows the sample
+        as it is.
+    restore : bool
+        Whether the network has to reconstruct the sample, or what it sees of it. Words
+        that are hidden are to be found again; a moved image is as good an image.
     """
 
-    pretrain: Alter
-    joint: Alter
+    pretrain: Alter | None
+    joint: Alter | None
+    restore: bool = True
 
     def __post_init__(self) -> None:
         for name in ("pretrain", "joint"):
             alter = getattr(self, name)
-            require(callable(alter), f"Noise: {name}", alter, "a callable")
+            known = alter is None or callable(alter)
+            require(known, f"Noise: {name}", alter, "a callable or None")
 
 
 def _places(n: int) -> Tensor:

@@ -22,6 +22,7 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
     narrow = plan.n_features <= 256
     many = "at most 256 columns" if narrow else "more than 256 columns"
     network, why = _network(plan, many)
+    moved = plan.noise is not None and not plan.noise.restore
     batches = "as many as make about {:,} steps, at least {}, at most 100"
     choices = [
         Choice("n_clusters", plan.n_clusters, "given"),
@@ -44,7 +45,11 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
             "set after pre-training so that both terms weigh alike",
         ),
         Choice("batch_size", plan.joint.batch_size, "256, or a fortieth of few rows"),
-        Choice("pretrain_epochs", plan.pretrain.n_epochs, batches.format(1_400, 20)),
+        Choice(
+            "pretrain_epochs",
+            plan.pretrain.n_epochs,
+            batches.format(*((2_800, 40) if moved else (1_400, 20))),
+        ),
         Choice("max_epochs", plan.joint.n_epochs, batches.format(800, 15)),
         Choice(
             "optimizer",
@@ -125,9 +130,10 @@ def _views(plan: Plan) -> tuple[str, str]:
 def _noise(plan: Plan) -> tuple[str, str]:
     if plan.noise is None:
         return "none", "of use for texts and images without views"
-    if isinstance(plan.noise.joint, MoveImages):
-        pixels = f"{plan.noise.joint.shift:.2g} pixels"
-        return f"moved by up to {pixels}", "an image is to be told wherever it lies"
+    if isinstance(plan.noise.pretrain, MoveImages):
+        pixels = f"{plan.noise.pretrain.shift:.2g} pixels"
+        told = "an image is to be told wherever it lies"
+        return f"moved by up to {pixels} in pre-training", told
     return "some words hidden", "a text is to be told from some of its words"
 
 

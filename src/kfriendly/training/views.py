@@ -26,7 +26,8 @@ _FAR_ENOUGH = 0.8
 _FARTHER = 1.1
 _LONGEST_WALK = 2**13
 
-# Which rows -> they, and then a view of each, (2 n, n_features).
+# Which rows -> they, and then a view of each, (2 n, n_features); or what stands for
+# them, (n, n_features).
 Pairs = Callable[[Tensor], Rows]
 
 
@@ -85,15 +86,41 @@ class Copies:
         return pairs
 
 
+@dataclass(frozen=True)
+class Instead:
+    """Altered copies stand for the rows, of which nothing else is seen."""
+
+    alter: Alter
+
+    def draw(self, source: Source, rng: torch.Generator) -> Pairs:
+        """Alter every row when its turn comes."""
+        return lambda index: altered(self.alter, source.rows(index), rng)
+
+
+def show_noise(alter: Alter | None, *, restore: bool) -> Views | None:
+    """Tell what the network sees: a copy beside the sample to restore, or instead."""
+    if restore:
+        return Copies(alter or _as_it_is)
+    return None if alter is None else Instead(alter)
+
+
+def _as_it_is(x: Tensor, rng: torch.Generator) -> Tensor:
+    return x
+
+
 def beside(own: Rows, views: Rows, alter: Alter, rng: torch.Generator) -> Rows:
-    """Put altered views below their samples; a user's callable takes dense rows."""
-    if not isinstance(alter, DropWords):
-        own, views = dense(own), dense(views)
-    return join(own, altered(alter, views, rng))
+    """Put altered views below their samples."""
+    views = altered(alter, views, rng)
+    return join(own if isinstance(views, SparseRows) else dense(own), views)
 
 
 def altered(alter: Alter, x: Rows, rng: torch.Generator) -> Rows:
-    """Alter rows (n, n_features); the callable may be a user's, and wrong."""
+    """Alter rows (n, n_features); the callable may be a user's, and wrong.
+
+    It takes dense rows; only words are lost of sparse ones.
+    """
+    if not isinstance(alter, DropWords):
+        x = dense(x)
     copies = alter(x, rng)
     if isinstance(copies, SparseRows):
         return copies
