@@ -123,10 +123,10 @@ class DCN(
         Of neighbours that are texts half the words are lost, and images are moved by a
         little if there are at most 20,000: new rows are placed better for it.
     noise : "auto", Noise, callable or None
-        For views=None: what the network sees in place of a sample, which it has to
-        reconstruct all the same. A callable alters rows as in `Altered`. "auto" hides
-        words of texts, `Noise(DropWords(0.8), DropWords(0.5))`, moves up to
-        20,000 images, as `MoveImages` does, and is None for all else.
+        For views=None: what the network sees in place of a sample. A callable alters
+        rows as in `Altered`, and the sample is reconstructed all the same. "auto" hides
+        words of texts, `Noise(DropWords(0.8), DropWords(0.5))`, pre-trains on moved
+        images, `Noise(MoveImages(...), None, restore=False)`, and is None for all else.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
         it from the two terms after pre-training, so that units do not matter.
