@@ -8,7 +8,6 @@ from torch import Tensor
 
 from kfriendly import products
 from kfriendly.products import (
-    gram,
     linear,
     multiply,
     multiply_transposed,
@@ -131,13 +130,6 @@ def test_the_narrower_side_is_turned(calls: list[Tensor]) -> None:
 def test_many_rows_are_multiplied_part_by_part(library: None, n: int) -> None:
     A, B = drawn(n, 30), drawn(n, 50)
     assert_close(multiply_transposed(A, B), A.double().mT @ B.double())
-
-
-@pytest.mark.parametrize("shape", [(5_000, 500), (5_000, 203), (300, 30), (3, 1)])
-def test_gram_is_the_product_with_itself(library: None, shape: tuple[int, int]) -> None:
-    A = drawn(*shape)
-    torch.testing.assert_close(gram(A), A.mT @ A, rtol=1e-4, atol=1e-2)
-    assert gram(A).equal(gram(A).mT)
 
 
 @pytest.mark.parametrize("starts", [(), (3,)])

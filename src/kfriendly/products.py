@@ -7,7 +7,6 @@ to call, so small products stay where they are. All but `linear` is to be called
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +17,6 @@ from torch import Tensor
 _WORTH = 2**22
 _FAR_NARROWER = 8
 _TALL = 2048
-_WIDE_ENOUGH = 100  # for a product of oneDNN's to pay
 _onednn: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
@@ -76,20 +74,6 @@ def multiply_transposed(A: Tensor, B: Tensor) -> Tensor:
     if _FAR_NARROWER * B.shape[-1] <= A.shape[-1] and _is_worth(A.mT, B.mT):
         return multiply(B.mT, A).mT.contiguous()
     return multiply(A.mT, B).contiguous()  # as weights are
-
-
-def gram(A: Tensor) -> Tensor:
-    """Compute A' A of a tall matrix, of which one half tells the other."""
-    width = A.shape[1]
-    n_blocks = max(1, min(4, width // _WIDE_ENOUGH))
-    edges = [width * i // n_blocks for i in range(n_blocks + 1)]
-    total = A.new_zeros(width, width)
-    for tall in torch.split(A, _TALL):
-        turned = tall.mT.contiguous()
-        for first, last in pairwise(edges):
-            rest = tall[:, first:].contiguous()  # oneDNN is slow with gaps
-            total[first:last, first:] += multiply(turned[first:last], rest)
-    return total.triu() + total.triu(1).mT
 
 
 class Products(NamedTuple):

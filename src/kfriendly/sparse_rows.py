@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from kfriendly.products import gram, multiply, multiply_transposed
+from kfriendly.products import multiply, multiply_transposed
 
 # A Tensor, or SparseRows where a network takes them. Any: most networks never meet the
 # latter, and need not say so.
@@ -94,7 +94,7 @@ class SparseRows:
         the weights once, not once a row.
         """
         c = b + self.u
-        WW = gram(W)  # W'W, (R, R)
+        WW = multiply_transposed(W, W)  # (R, R)
         h_WW, c_W, z_W = multiply(h, WW), c @ W, _times(self.Z, W)  # (n, R)
         z_c = torch.from_numpy(self.Z @ c.numpy())
         z_z = torch.from_numpy(self.Z.power(2).sum(axis=1))
