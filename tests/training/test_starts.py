@@ -1,13 +1,20 @@
 """First clusters and the whitened space they live in."""
 
+from typing import Any
+
 import numpy as np
+import pytest
 import torch
+from sklearn.datasets import make_blobs
+from sklearn.mixture import GaussianMixture
 from torch import Tensor
 
+from kfriendly import DCN
 from kfriendly.criteria import KMeans
 from kfriendly.metrics import ari
 from kfriendly.networks import MLPFactory
 from kfriendly.networks.whitened import Whitened
+from kfriendly.training import starts
 from kfriendly.training.descent import Descent
 from kfriendly.training.sources import TensorSource
 from kfriendly.training.starts import (
@@ -18,14 +25,14 @@ from kfriendly.training.starts import (
 from kfriendly.training.state import TrainState
 
 
-def make_state(starts: int) -> TrainState:
+def make_state(n_starts: int) -> TrainState:
     networks = [
         MLPFactory(())(2, 2, torch.Generator().manual_seed(seed))
-        for seed in range(starts)
+        for seed in range(n_starts)
     ]
-    network = networks[0].stack(networks) if starts > 1 else networks[0]
+    network = networks[0].stack(networks) if n_starts > 1 else networks[0]
     optimizer = Descent().optimizer(network.parameters())
-    lam = torch.zeros((starts,) if starts > 1 else ())
+    lam = torch.zeros((n_starts,) if n_starts > 1 else ())
     return TrainState(network, optimizer, torch.Generator().manual_seed(0), lam)
 
 
@@ -72,14 +79,18 @@ def test_whitened_flat_direction_stays_finite() -> None:
 def test_mixture_finds_long_clusters_in_every_start() -> None:
     X, y = long_and_round()
     state = make_state(2)
-    labels = start_from_mixture(state, KMeans(), TensorSource(X), [0, 1], n_clusters=2)
+    labels = start_from_mixture(
+        state, KMeans(), TensorSource(X), [0, 1], n_clusters=2, alone=False
+    )
     assert [ari(y, found) for found in labels] == [1.0, 1.0]
 
 
 def test_mixture_centres_are_the_means_of_its_clusters() -> None:
     X, _ = long_and_round()
     state = make_state(1)
-    labels = start_from_mixture(state, KMeans(), TensorSource(X), [0], n_clusters=2)
+    labels = start_from_mixture(
+        state, KMeans(), TensorSource(X), [0], n_clusters=2, alone=True
+    )
     H = state.network.encode(X).detach().double()
     means = torch.stack([H[torch.from_numpy(labels == k)].mean(0) for k in range(2)])
     torch.testing.assert_close(state.cluster.M, means, rtol=0, atol=1e-5)
@@ -101,3 +112,25 @@ def test_latent_sample_is_limited_and_does_not_touch_the_order_of_batches() -> N
     before = state.rng.get_state()
     assert latent_sample(state, TensorSource(X), max_rows=40).shape == (40, 2)
     assert torch.equal(state.rng.get_state(), before)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_start_that_is_alone_takes_the_best_of_many_mixtures(
+    monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
+    tried: list[int] = []
+
+    class Spy(GaussianMixture):  # type: ignore[misc]  # scikit-learn has no types
+        def fit(self, rows: np.ndarray) -> GaussianMixture:
+            tried.append(self.n_init)
+            return super().fit(rows)
+
+    monkeypatch.setattr(starts, "GaussianMixture", Spy)
+    X = make_blobs(200, centers=3, n_features=4, random_state=0)[0].astype(np.float32)
+    quick: dict[str, Any] = {
+        "n_init": 1 if alone else 2,
+        "pretrain_epochs": 1,
+        "max_epochs": 1,
+    }
+    DCN(3, views=None, random_state=0, **quick).fit(X)
+    assert tried == ([20] if alone else [3, 3])

@@ -153,7 +153,10 @@ def start_clusters(
     sae_km = evaluate(state.network, state.cluster, plan.objective, source)
     labels, variance = sae_km.labels, sae_km.latent_variance
     if plan.init == "mixture" and plan.joint.n_epochs:
-        labels = start_from_mixture(state, criterion, source, seeds, n_clusters=K)
+        alone = plan.n_init == 1
+        labels = start_from_mixture(
+            state, criterion, source, seeds, n_clusters=K, alone=alone
+        )
         variance = torch.full_like(variance, plan.n_components)  # white
     lam = torch.full_like(variance, plan.lam or 0.0)
     if plan.lam is None:

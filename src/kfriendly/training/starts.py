@@ -21,6 +21,9 @@ InitRule = Literal["mixture", "kmeans"]
 
 # Rows a mixture is fitted to: more change its components by little.
 _MIXTURE_ROWS = 5_000
+# Mixtures of which the likeliest is taken, of a network that is one of several, and of
+# one that has no other start to make up for a poor one.
+_FEW, _MANY = 3, 20
 
 
 def latent_sample(state: TrainState, source: Source, max_rows: int = 100_000) -> Tensor:
@@ -53,18 +56,20 @@ def start_from_mixture(
     seeds: Sequence[int],
     *,
     n_clusters: int,
+    alone: bool,
 ) -> np.ndarray:
     """Whiten the latent space and start clusters of any shape and size.
 
     K-means wants round clusters of one size, which an autoencoder alone does not give.
     A Gaussian mixture finds long and unequal ones; joint training, held to them at
-    first, then makes them round. Returns the labels, (..., n_rows).
+    first, then makes them round. `alone` tells that there is no other start. Returns
+    the labels, (..., n_rows).
     """
     H = latent_sample(state, source)
     state.network = Whitened(state.network, H).to(H.device)
     H = latent_sample(state, source)
     mixtures = [
-        _mixture(h, n_clusters, seed)
+        _mixture(h, n_clusters, seed, _MANY if alone else _FEW)
         for h, seed in zip(H.reshape(len(seeds), *H.shape[-2:]), seeds, strict=True)
     ]
     labels = map_rows(
@@ -83,14 +88,14 @@ def _cluster_of(criterion: Criterion, H: Tensor, labels: Tensor, start: State) -
     return found._replace(c=start.c)
 
 
-def _mixture(H: Tensor, n_clusters: int, seed: int) -> GaussianMixture:
-    """Fit a mixture of full covariances to white latent samples."""
+def _mixture(H: Tensor, n_clusters: int, seed: int, n_init: int) -> GaussianMixture:
+    """Fit a mixture of full covariances to white latent samples, the best of some."""
     rows = H.double().cpu().numpy()
     if len(rows) > _MIXTURE_ROWS:
         chosen = np.random.RandomState(seed).permutation(len(rows))[:_MIXTURE_ROWS]
         rows = rows[chosen]
     mixture = GaussianMixture(
-        n_clusters, n_init=3, max_iter=50, reg_covar=1e-3, random_state=seed
+        n_clusters, n_init=n_init, max_iter=50, reg_covar=1e-3, random_state=seed
     )
     with warnings.catch_warnings():
         # Fifty rounds are enough for a start; K-means has spoken of few distinct rows.
