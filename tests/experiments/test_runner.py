@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from kfriendly.experiments.settings import find_setting
 from kfriendly.metrics import nmi
 from kfriendly.networks import ConvFactory
 from kfriendly.report.tables import table_section
+from kfriendly.training import run
+from kfriendly.training.pretrain import Autoencode
 
 SMALL = Table(
     "small",
@@ -56,6 +59,31 @@ def test_table_is_run_once_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     rows = results.read()
     assert len(rows) == 2 * (1 + 2 * 3)
     assert len({row.identity for row in rows}) == len(rows)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_fit_that_was_stopped_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = Choice(("DCN",), ("kfriendly",), 1, rows=200)
+    whole, parts = Results(tmp_path / "whole", "s"), Results(tmp_path / "parts", "s")
+    list(run_table(SMALL, choice, whole))
+    real = run.start_clusters
+
+    def stop(*words: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "start_clusters", stop)
+    with pytest.raises(KeyboardInterrupt):
+        list(run_table(SMALL, choice, parts))
+    assert parts.read() == []
+    assert len(list((tmp_path / "parts" / "unfinished").iterdir())) == 1
+    monkeypatch.setattr(run, "start_clusters", real)
+    monkeypatch.setattr(Autoencode, "step", stop)  # which lies behind
+    list(run_table(SMALL, choice, parts))
+    same = [row._replace(seconds=0) for of in (whole, parts) for row in of.read()]
+    assert same[0] == same[1]
+    assert not list((tmp_path / "parts" / "unfinished").iterdir())
 
 
 @pytest.mark.usefixtures("quick")

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -48,6 +49,14 @@ class Fit(NamedTuple):
     seed: int
 
 
+class Part(NamedTuple):
+    """What of the data a fit sees, and where it is kept until it is finished."""
+
+    rows: int | None
+    folds: int
+    unfinished: Path
+
+
 class Labels(NamedTuple):
     """Labels of a method, and the classes they are scored by."""
 
@@ -86,8 +95,9 @@ def run_table(table: Table, choice: Choice, results: Results) -> Iterator[Fit]:
     """Run what is missing; each fit is yielded when its rows are written."""
     for fit in missing_fits(table, choice, results):
         run = _run_apart if table.apart else run_fit
+        part = Part(choice.rows, table.folds, _unfinished(results, fit, choice.rows))
         try:
-            outcome = run(fit, choice.rows, table.folds)
+            outcome = run(fit, part)
         except PeerNotFound as error:
             warnings.warn(f"Skipped: {error}", ResultsWarning, stacklevel=2)
             continue
@@ -120,24 +130,31 @@ class Outcome(NamedTuple):
     megabytes: int | None = None
 
 
-def _run_apart(fit: Fit, rows: int | None, folds: int) -> Outcome:
+def _unfinished(results: Results, fit: Fit, rows: int | None) -> Path:
+    """Name the folder of a fit's checkpoints: no two fits, nor two codes, share one."""
+    words = (fit.case.name, fit.setting, fit.seed, rows or "all", commit())
+    name = "".join(c if c.isalnum() else "-" for c in "-".join(map(str, words)))
+    return results.path.parent / "unfinished" / f"{results.path.stem}-{name}"
+
+
+def _run_apart(fit: Fit, part: Part) -> Outcome:
     """Run a fit in a fresh process and tell the most memory it had."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, end_with_parent) as pool:
-        outcome, megabytes = pool.submit(_run_and_weigh, fit, rows, folds).result()
+        outcome, megabytes = pool.submit(_run_and_weigh, fit, part).result()
     if outcome.megabytes is None:  # a peer has weighed itself
         outcome = outcome._replace(megabytes=megabytes)
     return outcome
 
 
-def _run_and_weigh(fit: Fit, rows: int | None, folds: int) -> tuple[Outcome, int]:
-    outcome = run_fit(fit, rows, folds)
+def _run_and_weigh(fit: Fit, part: Part) -> tuple[Outcome, int]:
+    outcome = run_fit(fit, part)
     return outcome, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
-def run_fit(fit: Fit, rows: int | None, folds: int) -> Outcome:
+def run_fit(fit: Fit, part: Part) -> Outcome:
     """Load the data, or a part of it, and fit."""
-    data = some_rows(_load(fit.case, fit.seed if fit.case.drawn else 0), rows)
+    data = some_rows(_load(fit.case, fit.seed if fit.case.drawn else 0), part.rows)
     if fit.methods[0] in PEERS:
         peer = run_peer(fit.methods[0], data.X, data.n_clusters, fit.seed)
         found = [Labels(fit.methods[0], data.y, peer.labels)]
@@ -145,7 +162,7 @@ def run_fit(fit: Fit, rows: int | None, folds: int) -> Outcome:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of convergence: scores tell
-        found = _fit(fit, data, folds)
+        found = _fit(fit, data, part)
     return Outcome(found, round(time.perf_counter() - began, 2))
 
 
@@ -154,12 +171,15 @@ def _load(case: Case, seed: int) -> Dataset:
     return case.load_for(seed)
 
 
-def _fit(fit: Fit, data: Dataset, folds: int) -> list[Labels]:
-    """Fit on all rows, or on all but one part of a cross-validation."""
+def _fit(fit: Fit, data: Dataset, part: Part) -> list[Labels]:
+    """Fit on all rows, or on all but one part of a cross-validation.
+
+    A fit that was stopped goes on; its seconds are those since.
+    """
     X, y = data.X, data.y
     train = test = np.arange(len(y))
-    if folds:
-        parts = KFold(folds, shuffle=True, random_state=0).split(y)
+    if part.folds:
+        parts = KFold(part.folds, shuffle=True, random_state=0).split(y)
         train, test = list(parts)[fit.seed]
     if not fit.setting:
         labels = _fit_shallow(fit.methods[0], data, fit.seed)
@@ -168,7 +188,12 @@ def _fit(fit: Fit, data: Dataset, folds: int) -> list[Labels]:
     setting = find_setting(fit.case.settings, name, len(train))
     if setting.factor is not None:
         X = _as_then(X, setting.factor * fit.case.unit)
-    dcn = DCN(data.n_clusters, random_state=fit.seed, **setting.params).fit(X[train])
+    dcn = DCN(
+        data.n_clusters,
+        random_state=fit.seed,
+        checkpoints=part.unfinished,
+        **setting.params,
+    ).fit(X[train])
     found = {
         "DCN": Labels("DCN", y[train], dcn.labels_),
         "SAE+KM": Labels("SAE+KM", y[train], dcn.sae_km_labels_),
