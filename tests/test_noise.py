@@ -277,6 +277,18 @@ def test_a_model_of_texts_is_saved_and_goes_on(tmp_path: Path) -> None:
     assert (kept.labels_ == model.labels_).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*columns are constant")
+def test_a_model_of_images_is_saved_with_what_it_saw(tmp_path: Path) -> None:
+    X = load_digits().data[:200]
+    quick: dict[str, Any] = {"pretrain_epochs": 2, "max_epochs": 1, "random_state": 0}
+    model = DCN(K, views=None, **quick).fit(X)
+    model.save(tmp_path / "model")
+    loaded = DCN.load(tmp_path / "model")
+    moves = MoveImages((8, 8), shift=8 / 14)
+    assert loaded._plan.noise == Noise(moves, None, restore=False)
+    assert (loaded.predict(X) == model.labels_).all()
+
+
 def _ones(x: Tensor, rng: torch.Generator) -> Tensor:
     return torch.ones_like(x)
 

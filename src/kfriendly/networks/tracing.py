@@ -21,8 +21,9 @@ _relu_gradient = torch.ops.aten.threshold_backward.grad_input
 class Trace(NamedTuple):
     """The output of a part of a network, and its way back.
 
-    `pull` takes the gradient of the output, adds to `grad` of every parameter, and
-    returns the gradient of the input, or an empty tensor where that was not wanted.
+    `pull` takes the gradient of the output, which it may write over, adds to `grad` of
+    every parameter, and returns the gradient of the input, or an empty tensor where
+    that was not wanted.
     """
 
     output: Tensor
