@@ -8,6 +8,7 @@ from torch import Tensor
 
 from kfriendly import products
 from kfriendly.products import (
+    gram,
     linear,
     multiply,
     multiply_transposed,
@@ -130,6 +131,19 @@ def test_the_narrower_side_is_turned(calls: list[Tensor]) -> None:
 def test_many_rows_are_multiplied_part_by_part(library: None, n: int) -> None:
     A, B = drawn(n, 30), drawn(n, 50)
     assert_close(multiply_transposed(A, B), A.double().mT @ B.double())
+
+
+@pytest.mark.parametrize("shape", [(5_000, 50), (30, 4)])
+@pytest.mark.parametrize("make", [drawn, turned])
+def test_gram_is_the_product_with_itself(
+    library: None, shape: tuple[int, int], make: Callable[..., Tensor]
+) -> None:
+    A = make(*shape)
+    found = gram(A)
+    assert found.shape == (shape[1], shape[1])
+    torch.testing.assert_close(
+        found.double(), A.double().mT @ A.double(), rtol=1e-4, atol=1e-2
+    )
 
 
 @pytest.mark.parametrize("starts", [(), (3,)])

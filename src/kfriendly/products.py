@@ -76,6 +76,33 @@ def multiply_transposed(A: Tensor, B: Tensor) -> Tensor:
     return multiply(A.mT, B).contiguous()  # as weights are
 
 
+def gram(A: Tensor) -> Tensor:
+    """Compute A' A of a tall matrix.
+
+    It is the gradient by its weights of a convolution of one pixel, with the rows as
+    pixels, and there oneDNN turns no matrix, which takes a third of a product's time.
+    """
+    if not _is_worth(A.mT, A.mT) or not A.is_contiguous():
+        return multiply_transposed(A, A)
+    image = A.view(1, 1, *A.shape).permute(0, 3, 1, 2)  # channels last
+    weight = A.new_empty(A.shape[1], A.shape[1], 1, 1)
+    once, nowhere = [1, 1], [0, 0]
+    found: Tensor = torch.ops.aten.convolution_backward(
+        image,
+        image,
+        weight,
+        None,
+        stride=once,
+        padding=nowhere,
+        dilation=once,
+        transposed=False,
+        output_padding=nowhere,
+        groups=1,
+        output_mask=[False, True, False],
+    )[1]
+    return found.view_as(weight[..., 0, 0])
+
+
 class Products(NamedTuple):
     """A way to multiply: A B, and A' B."""
 

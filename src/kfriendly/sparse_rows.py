@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from kfriendly.products import multiply, multiply_transposed
+from kfriendly.products import gram, multiply, multiply_transposed
 
 # A Tensor, or SparseRows where a network takes them. Any: most networks never meet the
 # latter, and need not say so.
@@ -78,7 +78,7 @@ class SparseRows:
 
     def times(self, W: Tensor) -> Tensor:
         """Compute X W, (n, R), from W of shape (d, R)."""
-        return _times(self.Z, W) - self.u @ W
+        return _times(self.Z, W) - multiply(self.u.unsqueeze(0), W)
 
     def transposed_times(self, G: Tensor, into: Tensor) -> None:
         """Compute X' G, (d, R), from G of shape (n, R)."""
@@ -94,8 +94,9 @@ class SparseRows:
         the weights once, not once a row.
         """
         c = b + self.u
-        WW = multiply_transposed(W, W)  # (R, R)
-        h_WW, c_W, z_W = multiply(h, WW), c @ W, _times(self.Z, W)  # (n, R)
+        WW = gram(W)  # W'W, (R, R)
+        c_W = multiply(c.unsqueeze(0), W)  # (1, R)
+        h_WW, z_W = multiply(h, WW), _times(self.Z, W)  # (n, R)
         z_c = torch.from_numpy(self.Z @ c.numpy())
         z_z = torch.from_numpy(self.Z.power(2).sum(axis=1))
         values = (h * (h_WW + 2.0 * (c_W - z_W))).sum(-1) + c @ c - 2.0 * z_c + z_z
