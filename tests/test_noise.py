@@ -27,6 +27,7 @@ from kfriendly.training.sources import ArraySource
 from kfriendly.views import DropWords, MoveImages, Neighbors, Noise
 
 K = 4
+MOVES = MoveImages((32, 32), shift=32 / 14)
 
 
 def make_texts(seed: int = 0, n: int = 240) -> tuple[sp.csr_array, np.ndarray]:
@@ -88,23 +89,27 @@ def test_centres_keep_up_with_noise() -> None:
     assert own.objective.criterion == KMeans()
 
 
+def make_images(n: int = 200) -> np.ndarray:
+    """Enlarge digits to 32 x 32 pixels."""
+    small = load_digits().data[:n].reshape(-1, 8, 8)
+    return np.kron(small, np.ones((4, 4))).reshape(len(small), -1)
+
+
 def test_autoencoders_of_images_are_trained_on_moved_ones() -> None:
-    X = load_digits().data
+    X = make_images(1_000)
     plan = plan_of(X, views=None)
-    moves = MoveImages((8, 8), shift=8 / 14)
-    assert plan.noise == Noise(moves, None, restore=False)
+    assert plan.noise == Noise(MOVES, None, restore=False)
     assert plan.objective.criterion == KMeans()
     still = plan_of(X, views=None, noise=None)
     assert plan.pretrain.n_epochs == 2 * still.pretrain.n_epochs
     assert plan.joint == still.joint
-    for params in ({"input_shape": None}, {"noise": None}):
-        assert plan_of(X, views=None, **params).noise is None
-    assert plan_of(X).noise is None
+    for params in ({"input_shape": None}, {"noise": None}, {"views": "neighbors"}):
+        assert plan_of(X, **{"views": None, **params}).noise is None
+    assert plan_of(load_digits().data, views=None).noise is None  # of 8 x 8 pixels
 
 
-def test_wide_networks_take_larger_steps_over_moved_images() -> None:
-    X = np.kron(load_digits().data.reshape(-1, 8, 8), np.ones((4, 4)))
-    X = X.reshape(len(X), -1)
+def test_larger_steps_are_taken_over_moved_images() -> None:
+    X = make_images()
     plan = plan_of(X, views=None)
     rates = [phase.descent.learning_rate for phase in (plan.pretrain, plan.joint)]
     assert rates == [2e-3, 1e-3]
@@ -279,13 +284,12 @@ def test_a_model_of_texts_is_saved_and_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*columns are constant")
 def test_a_model_of_images_is_saved_with_what_it_saw(tmp_path: Path) -> None:
-    X = load_digits().data[:200]
+    X = make_images()
     quick: dict[str, Any] = {"pretrain_epochs": 2, "max_epochs": 1, "random_state": 0}
     model = DCN(K, views=None, **quick).fit(X)
     model.save(tmp_path / "model")
     loaded = DCN.load(tmp_path / "model")
-    moves = MoveImages((8, 8), shift=8 / 14)
-    assert loaded._plan.noise == Noise(moves, None, restore=False)
+    assert loaded._plan.noise == Noise(MOVES, None, restore=False)
     assert (loaded.predict(X) == model.labels_).all()
 
 

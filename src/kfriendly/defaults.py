@@ -182,8 +182,8 @@ def resolve_noise(
     if noise == "auto":
         if texts:
             return Noise(DropWords(0.8), DropWords(0.5))
-        if shape is None or views is not None:
-            return None
+        if shape is None or math.prod(shape) <= _SMALL or views is not None:
+            return None  # small images are blurred by moves of half a pixel
         moves = MoveImages(shape, shift=shape[-1] / 14)
         return Noise(moves, None, restore=False)
     if noise is not None and views is not None:

@@ -126,7 +126,8 @@ class DCN(
         For views=None: what the network sees in place of a sample. A callable alters
         rows as in `Altered`, and the sample is reconstructed all the same. "auto" hides
         words of texts, `Noise(DropWords(0.8), DropWords(0.5))`, pre-trains on moved
-        images, `Noise(MoveImages(...), None, restore=False)`, and is None for all else.
+        images, `Noise(MoveImages(...), None, restore=False)`, if these have more than
+        256 pixels, and is None for all else.
     lam : float or "auto"
         Weight of the clustering term. Zero leaves a plain autoencoder. "auto" sets
         it from the two terms after pre-training, so that units do not matter.
