@@ -15,7 +15,7 @@ from torch import Tensor
 
 from kfriendly.products import linear, multiply, multiply_transposed
 from kfriendly.training.images import tangents
-from kfriendly.training.scaling import Scaling
+from kfriendly.training.scaling import Scaling, brought_to_length
 from kfriendly.training.words import are_words
 
 # Directions kept: neighbours hardly change with more, and noise leaves with the rest.
@@ -272,8 +272,6 @@ def _sizes(scaling: Scaling) -> Tensor:
 def _scaled(X: np.ndarray, scaling: Scaling) -> Iterator[Tensor]:
     """Yield scaled and centred rows, some thousands at a time."""
     for first in range(0, len(X), 4 * _BLOCK):
-        x = X[first : first + 4 * _BLOCK]
-        if scaling.rule == "rows":
-            x = normalize(x)
+        x = brought_to_length(X[first : first + 4 * _BLOCK], scaling.rule)
         x = (x - scaling.mean) / scaling.size
         yield torch.from_numpy(x.astype(np.float32))

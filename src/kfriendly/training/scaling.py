@@ -36,6 +36,11 @@ class Scaling(NamedTuple):
         return np.asarray(X * self.size + self.mean, dtype=X.dtype)
 
 
+def brought_to_length(rows: Any, rule: str) -> Any:
+    """Bring rows, an array or CSR, to length one if the rule is "rows"."""
+    return normalize(rows) if rule == "rows" else rows
+
+
 class _Columns(NamedTuple):
     """Mean, standard deviation and range of each column."""
 
@@ -59,7 +64,7 @@ def find_scaling(X: np.ndarray | sp.csr_array, rule: ScaleRule) -> Scaling:
         "common" where the widest column is at most ten times wider than the lower
         quartile of widths, else "standard".
     """
-    columns = _describe(X, unit=rule == "rows")
+    columns = _describe(X, rule)
     varying = columns.deviation > 0
     _warn(columns, rule)
     if rule == "auto":
@@ -88,7 +93,7 @@ def _alike(widths: np.ndarray) -> bool:
 
 
 def _describe(
-    X: np.ndarray | sp.csr_array, block: int | None = None, *, unit: bool = False
+    X: np.ndarray | sp.csr_array, rule: ScaleRule, block: int | None = None
 ) -> _Columns:
     """Describe the columns a block of rows at a time, in constant memory."""
     block = block or max(1, _BLOCK_VALUES // X.shape[1])
@@ -96,8 +101,7 @@ def _describe(
     low, high = np.inf, -np.inf
     for first in range(0, X.shape[0], block):
         rows = X[first : first + block].astype(np.float64)
-        if unit:
-            rows = normalize(rows)
+        rows = brought_to_length(rows, rule)
         moments.partial_fit(rows)
         low = np.minimum(low, _dense(rows.min(axis=0)))
         high = np.maximum(high, _dense(rows.max(axis=0)))

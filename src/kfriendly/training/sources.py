@@ -1,17 +1,16 @@
 """Where rows come from: any input as scaled float32 tensors, a batch at a time."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from sklearn.preprocessing import normalize
 from torch import Tensor
 
 from kfriendly.networks import Autoencoder
 from kfriendly.sparse_rows import Rows, SparseRows
-from kfriendly.training.scaling import Scaling
+from kfriendly.training.scaling import Scaling, brought_to_length
 
 # Dense data up to this size is kept a second time, scaled.
 _KEPT_BYTES = 2**28
@@ -68,9 +67,7 @@ class ArraySource:
         if self._kept is not None:
             return _take(self._kept, index)
         at = index if isinstance(index, slice) else index.numpy()
-        picked: Any = self.X[at]
-        if self.scaling.rule == "rows":
-            picked = normalize(picked)
+        picked = brought_to_length(self.X[at], self.scaling.rule)
         if sp.issparse(picked):
             if self._keep_sparse:
                 return self._sparse_rows(picked)
