@@ -29,7 +29,7 @@ from kfriendly.training.views import Walks, make_views, show_noise
 
 # Parameters of the starts that train together, at most: 16 of the paper's MNIST net.
 _STACK_LIMIT = 2**26
-# Of the weight of the clustering term, with noise: the best of 1, .3 and .1 on texts.
+# Of the weight of the clustering term, with noise: chosen on texts, docs/noise.md.
 _OF_CLUSTERS = 0.3
 
 
