@@ -13,6 +13,8 @@ from kfriendly.networks.tracing import ErrorTrace
 from kfriendly.sparse_rows import Rows, SparseRows, dense
 from kfriendly.training.contrast import contrast
 
+_ZERO = torch.zeros(())  # goes with tensors of any device
+
 
 class Means(NamedTuple):
     """Mean costs of a batch or an epoch, one entry a start, and the weight used.
@@ -37,7 +39,10 @@ class Means(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The terms of the objective, one value a sample, and what they came from."""
+    """The terms of the objective, one value a sample, and what they came from.
+
+    A term that is not there is a single zero.
+    """
 
     reconstruction: Tensor  # (..., n)
     clustering: Tensor  # (..., n)
@@ -49,8 +54,8 @@ class Cost(NamedTuple):
         """Average over the samples of each start."""
         return Means(
             self.reconstruction.mean(-1),
-            self.clustering.mean(-1),
-            self.contrast.mean(-1),
+            self.clustering.mean(-1) if self.clustering.dim() else self.clustering,
+            self.contrast.mean(-1) if self.contrast.dim() else self.contrast,
             lam,
         )
 
@@ -120,8 +125,7 @@ class Objective:
             network, H, x, self.pretraining_loss
         )
         pull_H(G)
-        zero = torch.zeros_like(reconstruction)
-        return Cost(reconstruction, zero, contrast, H, H.new_empty(0))
+        return Cost(reconstruction, _ZERO, contrast, H, H.new_empty(0))
 
     def _parts(self, x: Rows) -> tuple[Rows, Rows]:
         """Tell the rows of a batch that are encoded, and those reconstructed."""
@@ -143,7 +147,7 @@ class Objective:
             reconstruction, pull = trace_error(loss, network, h, x)
             G = pull()
         if self.contrast is None:
-            return _Terms(reconstruction, torch.zeros_like(reconstruction), G)
+            return _Terms(reconstruction, _ZERO, G)
         values, slope = contrast(H)
         G = torch.cat([G, torch.zeros_like(G)], dim=-2)
         G.add_(slope, alpha=self.contrast)
