@@ -36,6 +36,7 @@ _SMALL = 256
 # More rows than this can teach a larger network where neighbours take part, and are
 # not learned by heart; where they do not, a quarter is enough.
 _MANY_ROWS = 20_000
+_MANY_TEXTS = _MANY_ROWS // 4
 
 # The graph takes memory for each row; a fit of more, perhaps mapped from a file, not.
 _MOST_ROWS_FOR_NEIGHBORS = 200_000
@@ -84,7 +85,10 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
         layers=Phase("layers", params["layer_epochs"], batch, before),
         pretrain=Phase(
             "pretrain",
-            _or(params["pretrain_epochs"], pretraining_epochs(n_batches, moved=moved)),
+            _or(
+                params["pretrain_epochs"],
+                pretraining_epochs(n_rows, n_batches, noise),
+            ),
             batch,
             before,
         ),
@@ -126,10 +130,16 @@ def default_epochs(n_batches: int, n_steps: int, least: int) -> int:
     return min(100, max(least, -(-n_steps // n_batches)))
 
 
-def pretraining_epochs(n_batches: int, *, moved: bool) -> int:
-    """Take 1,400 steps, and twice that of copies, which are never the same."""
-    times = 2 if moved else 1
-    return default_epochs(n_batches, times * 1_400, least=times * 20)
+def pretraining_epochs(n_rows: int, n_batches: int, noise: Noise | None) -> int:
+    """Take 1,400 steps, and more of rows that are never seen the same way twice.
+
+    Moved images take twice that, and texts less some of their words four times, if they
+    are many: few are learned by heart all the same.
+    """
+    if noise is not None and not noise.restore:
+        return default_epochs(n_batches, 2_800, least=40)
+    hides_of_many = noise is not None and n_rows > _MANY_TEXTS
+    return default_epochs(n_batches, 5_600 if hides_of_many else 1_400, least=20)
 
 
 def resolve_loss(loss: str | Loss) -> Loss:
@@ -311,7 +321,7 @@ def default_hidden(
     if isinstance(views, Neighbors):
         return (256, 128) if n_rows <= _MANY_ROWS else (256, 256, 512)
     if texts:
-        return (256,) if n_rows <= _MANY_ROWS // 4 else (1000,)
+        return (256,) if n_rows <= _MANY_TEXTS else (1000,)
     if n_features > _SMALL:
         return (500, 500, 2000)
     many = _MANY_ROWS // 4 < n_rows <= _MOST_ROWS_FOR_NEIGHBORS

@@ -112,12 +112,30 @@ TABLES = {
         Table(
             "table4",
             "Table 4: pre-processed MNIST, 70,000 x 10",
-            (Case("", partial(load, "mnist-preprocessed"), "mnist-preprocessed"),),
-            ("DCN", "SAE+KM", "KM"),
-            _printed(
-                "", {"DCN": ".88/.89/.95", "SAE+KM": ".86/.86/.93", "KM": ".85/.82/.86"}
+            (
+                Case("", partial(load, "mnist-preprocessed"), "mnist-preprocessed"),
+                Case(
+                    "components not whitened",
+                    partial(load, "mnist-preprocessed", whiten=False),
+                    "mnist-preprocessed",
+                ),
             ),
+            ("DCN", "SAE+KM", "KM"),
+            {
+                key: scores
+                for case in ("", "components not whitened")
+                for key, scores in _printed(
+                    case,
+                    {
+                        "DCN": ".88/.89/.95",
+                        "SAE+KM": ".86/.86/.93",
+                        "KM": ".85/.82/.86",
+                    },
+                ).items()
+            },
             seeds=3,
+            note="The paper's pre-processing is not published. Ours differs: K-means "
+            "alone, on the same rows, tells by how much.",
         ),
         Table(
             "supp-table1",
