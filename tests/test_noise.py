@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from kfriendly import DCN
 from kfriendly.criteria import KMeans
-from kfriendly.defaults import make_plan, pretraining_epochs, resolve_scale
+from kfriendly.defaults import make_plan, pretraining_length, resolve_scale
 from kfriendly.experiments.settings import PRINTED, find_setting
 from kfriendly.losses import squared
 from kfriendly.metrics import ari
@@ -304,8 +304,7 @@ def _dense(X: sp.csr_array) -> np.ndarray:
 def test_rows_never_seen_the_same_way_twice_are_trained_longer() -> None:
     words = Noise(DropWords(0.8), DropWords(0.5))
     moves = Noise(MoveImages((28, 28)), None, restore=False)
-    assert pretraining_epochs(18_846, 73, None) == 20
-    assert pretraining_epochs(18_846, 73, words) == 77  # 5,600 steps
-    assert pretraining_epochs(18_846, 73, moves) == 40
-    assert pretraining_epochs(5_000, 40, words) == 35  # few are learned by heart
-    assert pretraining_epochs(366_000, 1_430, words) == 20
+    assert pretraining_length(18_846, None) == (1_400, 20)
+    assert pretraining_length(18_846, words) == (5_600, 20)
+    assert pretraining_length(18_846, moves) == (2_800, 40)
+    assert pretraining_length(5_000, words) == (1_400, 20)  # learned by heart

@@ -87,7 +87,7 @@ def make_plan(params: dict[str, Any], X: np.ndarray | sp.csr_array) -> Plan:
             "pretrain",
             _or(
                 params["pretrain_epochs"],
-                pretraining_epochs(n_rows, n_batches, noise),
+                default_epochs(n_batches, *pretraining_length(n_rows, noise)),
             ),
             batch,
             before,
@@ -130,16 +130,16 @@ def default_epochs(n_batches: int, n_steps: int, least: int) -> int:
     return min(100, max(least, -(-n_steps // n_batches)))
 
 
-def pretraining_epochs(n_rows: int, n_batches: int, noise: Noise | None) -> int:
-    """Take 1,400 steps, and more of rows that are never seen the same way twice.
+def pretraining_length(n_rows: int, noise: Noise | None) -> tuple[int, int]:
+    """Tell how many steps pre-training takes, and how many epochs at least.
 
-    Moved images take twice that, and texts less some of their words four times, if they
-    are many: few are learned by heart all the same.
+    Rows that are never seen the same way twice bear more: moved images twice both, and
+    texts less some of their words four times the steps, if they are many. Few are
+    learned by heart all the same.
     """
     if noise is not None and not noise.restore:
-        return default_epochs(n_batches, 2_800, least=40)
-    hides_of_many = noise is not None and n_rows > _MANY_TEXTS
-    return default_epochs(n_batches, 5_600 if hides_of_many else 1_400, least=20)
+        return 2_800, 40
+    return (5_600 if noise is not None and n_rows > _MANY_TEXTS else 1_400), 20
 
 
 def resolve_loss(loss: str | Loss) -> Loss:

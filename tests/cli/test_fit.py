@@ -327,7 +327,7 @@ def test_numbers_and_categories_keep_the_weights_they_were_given(
 def test_choices_say_that_texts_lose_words() -> None:
     X = sp.csr_array(sp.random_array((90, 200), density=0.1, format="csr", rng=0))
     model = DCN(2)
-    choices = explain(model, model._make_plan(X), find_scaling(X, "common"))
+    choices = explain(model, model._make_plan(X), find_scaling(X, "common"), 90)
     views = next(choice for choice in choices if choice.name == "views")
     assert views.value == "10 neighbours, less 50% of their words"
     assert "like words" in views.why
@@ -336,7 +336,17 @@ def test_choices_say_that_texts_lose_words() -> None:
 def test_choices_say_that_images_are_moved() -> None:
     X = np.random.default_rng(0).random((90, 64))
     model = DCN(2, input_shape=(8, 8))
-    choices = explain(model, model._make_plan(X), find_scaling(X, "common"))
+    choices = explain(model, model._make_plan(X), find_scaling(X, "common"), 90)
     views = next(choice for choice in choices if choice.name == "views")
     assert views.value == "10 neighbours, moved by up to 0.29 pixels"
     assert "images" in views.why
+
+
+def test_choices_say_that_many_texts_are_trained_longer() -> None:
+    X = sp.csr_array(sp.random_array((5_001, 200), density=0.01, format="csr", rng=0))
+    model = DCN(2, views=None)
+    plan = model._make_plan(X)
+    choices = explain(model, plan, find_scaling(X, "common"), len(X.indptr) - 1)
+    epochs = next(choice for choice in choices if choice.name == "pretrain_epochs")
+    assert epochs.value == plan.pretrain.n_epochs == 100
+    assert "5,600 steps" in epochs.why

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from kfriendly.defaults import pretraining_length
 from kfriendly.estimator import DCN
 from kfriendly.networks import ConvFactory, MLPFactory
 from kfriendly.training.plan import Plan
@@ -17,12 +18,11 @@ class Choice(NamedTuple):
     why: str
 
 
-def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
-    """List every choice of a fit."""
+def explain(model: DCN, plan: Plan, scaling: Scaling, n_rows: int) -> list[Choice]:
+    """List every choice of a fit to so many rows."""
     narrow = plan.n_features <= 256
     many = "at most 256 columns" if narrow else "more than 256 columns"
     network, why = _network(plan, many)
-    moved = plan.noise is not None and not plan.noise.restore
     batches = "as many as make about {:,} steps, at least {}, at most 100"
     choices = [
         Choice("n_clusters", plan.n_clusters, "given"),
@@ -48,7 +48,7 @@ def explain(model: DCN, plan: Plan, scaling: Scaling) -> list[Choice]:
         Choice(
             "pretrain_epochs",
             plan.pretrain.n_epochs,
-            batches.format(*((2_800, 40) if moved else (1_400, 20))),
+            batches.format(*pretraining_length(n_rows, plan.noise)),
         ),
         Choice("max_epochs", plan.joint.n_epochs, batches.format(800, 15)),
         Choice(

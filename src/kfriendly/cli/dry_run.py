@@ -54,7 +54,7 @@ def tell_plan(wish: FitWish, screen: Screen) -> None:
         found = estimate(plan, scaling, loaded.X)
     screen.end("try", "a few steps")
     screen.close()
-    choices = explain(model, plan, scaling)
+    choices = explain(model, plan, scaling, loaded.X.shape[0])
     screen.result(
         Group(_input(loaded), "", _table(choices), "", _words(found, wish)),
         data={"name": loaded.source.name, "rows": loaded.X.shape[0]},

@@ -153,7 +153,7 @@ def _about(
 ) -> dict[str, Any]:
     """Collect everything needed to repeat the run, and what came of it."""
     model = fitted.model
-    choices = explain(model, model._plan, model.scaling_)
+    choices = explain(model, model._plan, model.scaling_, loaded.X.shape[0])
     return {
         "format": runs.FORMAT,
         "command": wish.command,
