@@ -179,6 +179,8 @@ def test_unknown_data_set_is_a_usage_error(verb: str) -> None:
 
 
 def test_paper_run_takes_the_data_that_is_named() -> None:
+    table = paper_module.with_data(TABLES["table2"], ("all",))
+    assert [case.name for case in table.cases] == [""]
     table = paper_module.with_data(TABLES["beyond"], ("rcv1 sample", "digits"))
     names = [case.name for case in table.cases]
     assert names == [

@@ -67,8 +67,11 @@ def run_experiment(key: str, wish: Wish, folder: Path) -> bool:
 
 
 def with_data(table: Table, parts: tuple[str, ...]) -> Table:
-    """Keep the data sets whose names contain one of these texts; none is all."""
-    names = [case.name for case in table.cases]
+    """Keep the data sets whose names contain one of these texts; none is all.
+
+    The data set that a table is about has no name of its own: "all", as on the page.
+    """
+    names = [case.name or "all" for case in table.cases]
     for part in parts:
         if not any(part.lower() in name.lower() for name in names):
             raise UnknownName(
@@ -76,8 +79,8 @@ def with_data(table: Table, parts: tuple[str, ...]) -> Table:
             )
     cases = tuple(
         case
-        for case in table.cases
-        if not parts or any(part.lower() in case.name.lower() for part in parts)
+        for case, name in zip(table.cases, names, strict=True)
+        if not parts or any(part.lower() in name.lower() for part in parts)
     )
     return replace(table, cases=cases)
 
