@@ -36,7 +36,7 @@ _SMALL = 256
 # More rows than this can teach a larger network where neighbours take part, and are
 # not learned by heart; where they do not, a quarter is enough.
 _MANY_ROWS = 20_000
-_MANY_TEXTS = _MANY_ROWS // 4
+_MANY_ALONE = _MANY_ROWS // 4
 
 # The graph takes memory for each row; a fit of more, perhaps mapped from a file, not.
 _MOST_ROWS_FOR_NEIGHBORS = 200_000
@@ -134,12 +134,12 @@ def pretraining_length(n_rows: int, noise: Noise | None) -> tuple[int, int]:
     """Tell how many steps pre-training takes, and how many epochs at least.
 
     Rows that are never seen the same way twice bear more: moved images twice both, and
-    texts less some of their words four times the steps, if they are many. Few are
-    learned by heart all the same.
+    rows to be restored, as texts from some of their words, four times the steps, if
+    they are many. Few are learned by heart all the same.
     """
     if noise is not None and not noise.restore:
         return 2_800, 40
-    return (5_600 if noise is not None and n_rows > _MANY_TEXTS else 1_400), 20
+    return (5_600 if noise is not None and n_rows > _MANY_ALONE else 1_400), 20
 
 
 def resolve_loss(loss: str | Loss) -> Loss:
@@ -321,10 +321,10 @@ def default_hidden(
     if isinstance(views, Neighbors):
         return (256, 128) if n_rows <= _MANY_ROWS else (256, 256, 512)
     if texts:
-        return (256,) if n_rows <= _MANY_TEXTS else (1000,)
+        return (256,) if n_rows <= _MANY_ALONE else (1000,)
     if n_features > _SMALL:
         return (500, 500, 2000)
-    many = _MANY_ROWS // 4 < n_rows <= _MOST_ROWS_FOR_NEIGHBORS
+    many = _MANY_ALONE < n_rows <= _MOST_ROWS_FOR_NEIGHBORS
     return (256, 256, 512) if many else (128, 64)
 
 

@@ -346,7 +346,7 @@ def test_choices_say_that_many_texts_are_trained_longer() -> None:
     X = sp.csr_array(sp.random_array((5_001, 200), density=0.01, format="csr", rng=0))
     model = DCN(2, views=None)
     plan = model._make_plan(X)
-    choices = explain(model, plan, find_scaling(X, "common"), len(X.indptr) - 1)
+    choices = explain(model, plan, find_scaling(X, "common"), 5_001)
     epochs = next(choice for choice in choices if choice.name == "pretrain_epochs")
     assert epochs.value == plan.pretrain.n_epochs == 100
     assert "5,600 steps" in epochs.why

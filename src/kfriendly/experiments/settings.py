@@ -169,7 +169,7 @@ def authors_setting(script: Script) -> Setting:
 # boyangumn/DCN-New of 2018, raw MNIST only; images are multiplied by 5.1 there. The
 # script's rate is 1e-4. Its layer-wise phase halves the squared error, which is half of
 # that rate here. End to end and in joint training the error is whole there too, but at
-# 1e-4 our network dies within an epoch of either, so they have half of it as well.
+# 1e-4 our network dies in either, so they have half of it as well.
 AUTHORS_2018 = Setting(
     "boyangumn/DCN-New, 2018",
     {
